@@ -1,0 +1,190 @@
+/* access_region.c -- the regions that a block reads and writes, as text leaves them out.
+ *
+ * Indices are taken over the ranges of the loops inside the block; the block's own variables stay symbols. Accesses of one
+ * buffer are joined to one region. What can't be bounded takes the whole dimension. */
+#include "ir/arith/arith.h"
+#include "ir/ir.h"
+
+/* The region of one buffer so far: least and greatest index of each dimension, NULL for the whole dimension. */
+typedef struct Access {
+  Node *buffer;
+  NodeVec lo, hi;
+} Access;
+typedef VEC(Access *) AccessVec;
+
+typedef struct Scan {
+  AccessVec reads, writes;
+  Map ranges;   /* variables of loops inside the block to their Range */
+  Map lets;     /* variables of lets inside the block to their values */
+  Map local;    /* buffers allocated inside, which nobody outside sees */
+  Map pointers; /* data pointers of buffers: their use is opaque */
+  Analyzer *analyzer;
+  bool opaque;
+} Scan;
+
+/* ---- joining ---- */
+
+static Node *extreme(Scan *s, NodeKind kind, Node *a, Node *b) {
+  if (!a || !b) return NULL;
+  return arith_simplify(s->analyzer, expr_binary(kind, a, b, a->span));
+}
+
+static Access *find_access(AccessVec *v, Node *buffer) {
+  for each (Access *, a, v)
+    if ((*a)->buffer == buffer) return *a;
+  Access *fresh = NEW(Access, .buffer = buffer);
+  vec_push(v, fresh);
+  return fresh;
+}
+
+static void join(Scan *s, AccessVec *v, Node *buffer, NodeVec lo, NodeVec hi) {
+  if (map_has(&s->local, buffer)) return;
+  Access *a = find_access(v, buffer);
+  if (!a->lo.len) {
+    a->lo = lo;
+    a->hi = hi;
+    return;
+  }
+  for (int i = 0; i < lo.len; i++) {
+    a->lo.at[i] = extreme(s, NK_Min, a->lo.at[i], lo.at[i]);
+    a->hi.at[i] = extreme(s, NK_Max, a->hi.at[i], hi.at[i]);
+  }
+}
+
+/* ---- one access ---- */
+
+static void bounds_of(Scan *s, Node *index, Node **lo, Node **hi) {
+  index = substitute(index, &s->lets);
+  int64_t lanes = 1;
+  Node *base = index;
+  if (IS(Ramp, index)) base = AS(Ramp, index)->base, lanes = AS(Ramp, index)->lanes;
+  if (!arith_bounds_over(base, &s->ranges, lo, hi)) {
+    *lo = *hi = NULL;
+    return;
+  }
+  if (lanes == 1) return;
+  Node *last = expr_mul(AS(Ramp, index)->stride, int_imm(base->dtype, lanes - 1, index->span));
+  *hi = arith_simplify(s->analyzer, expr_add(*hi, last));
+}
+
+static void add_indices(Scan *s, AccessVec *v, Node *buffer, NodeVec indices) {
+  NodeVec lo = {0}, hi = {0};
+  for each (Node *, i, &indices) {
+    Node *a, *b;
+    bounds_of(s, *i, &a, &b);
+    vec_push(&lo, a);
+    vec_push(&hi, b);
+  }
+  join(s, v, buffer, lo, hi);
+}
+
+static void add_region(Scan *s, AccessVec *v, Node *region, const Map *bindings) {
+  BufferRegion *r = AS(BufferRegion, region);
+  NodeVec lo = {0}, hi = {0};
+  for each (Node *, range, &r->region) {
+    Node *min = substitute(AS(Range, *range)->min, bindings), *extent = substitute(AS(Range, *range)->extent, bindings);
+    Node *last = expr_sub(expr_add(min, extent), int_imm(extent->dtype, 1, region->span)), *a, *b, *unused;
+    bounds_of(s, min, &a, &unused);
+    bounds_of(s, last, &unused, &b);
+    vec_push(&lo, a);
+    vec_push(&hi, b);
+  }
+  join(s, v, r->buffer, lo, hi);
+}
+
+/* ---- the scan ---- */
+
+static bool scan(Scan *s, Node *n);
+
+/* A block inside: what it declares, with its variables bound. */
+static void scan_realize(Scan *s, BlockRealize *r) {
+  Block *b = AS(Block, r->block);
+  Map bindings = {0};
+  for (int i = 0; i < r->iter_values.len; i++) {
+    map_set(&bindings, AS(IterVar, b->iter_vars.at[i])->var, r->iter_values.at[i]);
+    scan(s, r->iter_values.at[i]);
+  }
+  scan(s, r->predicate);
+  for each (Node *, x, &b->reads) add_region(s, &s->reads, *x, &bindings);
+  for each (Node *, x, &b->writes) add_region(s, &s->writes, *x, &bindings);
+}
+
+static WalkResult scan_node(Walker *w, Node *n) {
+  Scan *s = w->context;
+  switch (n->kind) {
+  case NK_BufferLoad: add_indices(s, &s->reads, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices); return WALK_ON;
+  case NK_BufferStore: {
+    BufferStore *store = AS(BufferStore, n);
+    scan(s, store->value);
+    for each (Node *, i, &store->indices) scan(s, *i);
+    if (store->predicate) scan(s, store->predicate);
+    add_indices(s, &s->writes, store->buffer, store->indices);
+    return WALK_PRUNE;
+  }
+  case NK_For: map_set(&s->ranges, AS(For, n)->var, MAKE(Range, n->span, VOID_TYPE, .min = AS(For, n)->min, .extent = AS(For, n)->extent)); return WALK_ON;
+  case NK_LetStmt:
+    if (expr_effect(AS(LetStmt, n)->value) == EFFECT_PURE) map_set(&s->lets, AS(LetStmt, n)->var, substitute(AS(LetStmt, n)->value, &s->lets));
+    else map_set(&s->ranges, AS(LetStmt, n)->var, n); /* moves in a way that is not known */
+    return WALK_ON;
+  case NK_BlockRealize: scan_realize(s, AS(BlockRealize, n)); return WALK_PRUNE;
+  case NK_DeclBuffer: map_set(&s->local, AS(DeclBuffer, n)->buffer, n); return WALK_ON;
+  case NK_BufferRegion: s->opaque = true; return WALK_ON;
+  case NK_Call:
+    if (is_intrin_call(n, "address_of") || is_intrin_call(n, "tvm_access_ptr")) s->opaque = true;
+    return WALK_ON;
+  case NK_Var:
+    if (dtype_is_handle(n->dtype) && !dtype_is_void(AS(Var, n)->elem) && !map_has(&s->pointers, n)) s->opaque = true;
+    return WALK_ON;
+  case NK_Allocate: map_set(&s->pointers, AS(Allocate, n)->var, n); return WALK_ON;
+  case NK_Buffer: return WALK_PRUNE;
+  default: return WALK_ON;
+  }
+}
+
+static bool scan(Scan *s, Node *n) {
+  Walker w = {.enter = scan_node, .context = s};
+  return walk(&w, n);
+}
+
+/* ---- results ---- */
+
+static Node *region_of(Scan *s, Access *a) {
+  Buffer *b = AS(Buffer, a->buffer);
+  NodeVec region = {0};
+  for (int i = 0; i < b->shape.len; i++) {
+    Node *min = a->lo.at[i], *extent = b->shape.at[i];
+    if (!min || !a->hi.at[i]) min = int_imm(extent->dtype, 0, b->node.span);
+    else {
+      Node *n = expr_add(expr_sub(a->hi.at[i], min), int_imm(min->dtype, 1, min->span));
+      extent = arith_simplify(s->analyzer, n);
+    }
+    vec_push(&region, MAKE(Range, min->span, VOID_TYPE, .min = min, .extent = extent));
+  }
+  return MAKE(BufferRegion, b->node.span, VOID_TYPE, .buffer = a->buffer, .region = region);
+}
+
+static bool is_written(Scan *s, Node *buffer) {
+  for each (Access *, a, &s->writes)
+    if ((*a)->buffer == buffer) return true;
+  return false;
+}
+
+bool block_access_regions(Node *block, NodeVec *reads, NodeVec *writes) {
+  Block *b = AS(Block, block);
+  Scan s = {.analyzer = arith_new()};
+  for each (Node *, a, &b->alloc_buffers) map_set(&s.local, *a, *a);
+  for each (Node *, m, &b->match_buffers) {
+    MatchBufferRegion *match = AS(MatchBufferRegion, *m);
+    map_set(&s.local, match->buffer, match->buffer);
+  }
+  if (b->init) scan(&s, b->init);
+  AccessVec none = {0};
+  s.reads = none; /* an init only writes, as far as the outside is concerned */
+  scan(&s, b->body);
+  if (s.opaque || b->match_buffers.len) return false;
+  *reads = *writes = (NodeVec){0};
+  for each (Access *, a, &s.reads)
+    if (!b->init || !is_written(&s, (*a)->buffer)) vec_push(reads, region_of(&s, *a));
+  for each (Access *, a, &s.writes) vec_push(writes, region_of(&s, *a));
+  return true;
+}

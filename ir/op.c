@@ -1,0 +1,48 @@
+/* op.c -- operator nodes, one for each name; the table of scalar builtins; the registry of graph operators. */
+#include "ir/ir.h"
+
+static Map ops;   /* interned name to its Op node */
+static Map infos; /* interned name to its OpInfo */
+
+bool (*op_load_hook)(const char *name);
+
+Node *op_get(const char *name) {
+  name = str_intern(name);
+  Node *op = map_get(&ops, name);
+  if (!op) map_set(&ops, name, op = MAKE(Op, (Span){0}, VOID_TYPE, .name = name));
+  return op;
+}
+
+static const Intrin intrins[] = {
+#define INTRIN(name, args, rule, effect, doc) {#name, args, RULE_##rule, EFFECT_##effect, doc},
+#include "ir/intrin.def"
+};
+enum { INTRINS = sizeof intrins / sizeof *intrins };
+
+const Intrin *intrin_find(const char *name) {
+  static Map by_name;
+  if (!by_name.live)
+    for (int i = 0; i < INTRINS; i++) map_set(&by_name, str_intern(intrins[i].name), (void *)(uintptr_t)&intrins[i]);
+  return map_get(&by_name, str_intern(name));
+}
+
+const Intrin *intrin_of(const Node *op) {
+  if (!IS(Op, op)) return NULL;
+  const char *name = AS(Op, op)->name;
+  return strncmp(name, "tir.", 4) == 0 ? intrin_find(name + 4) : NULL;
+}
+
+bool is_intrin_call(const Node *n, const char *name) {
+  if (!IS(Call, n)) return false;
+  const Intrin *in = intrin_of(AS(Call, n)->op);
+  return in && str_same(in->name, name);
+}
+
+const OpInfo *op_info(const char *name) {
+  name = str_intern(name);
+  OpInfo *info = map_get(&infos, name);
+  if (info || !op_load_hook || !op_load_hook(name)) return info;
+  return map_get(&infos, name);
+}
+
+void op_register(OpInfo *info) { map_set(&infos, str_intern(info->name), info); }

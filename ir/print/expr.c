@@ -1,0 +1,363 @@
+/* expr.c -- scalar expressions, regions and attribute values as text. */
+#include "ir/print/print.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Binding strength of the text, as in Python: a weaker operand goes into parentheses. */
+enum { P_OR = 1, P_AND, P_NOT, P_COMPARE, P_BITOR, P_BITXOR, P_BITAND, P_SHIFT, P_ADD, P_MUL, P_UNARY, P_ATOM };
+
+static const struct { NodeKind kind; int strength; } infix[] = {
+    {NK_Or, P_OR}, {NK_And, P_AND}, {NK_EQ, P_COMPARE}, {NK_NE, P_COMPARE}, {NK_LT, P_COMPARE}, {NK_LE, P_COMPARE}, {NK_GT, P_COMPARE},
+    {NK_GE, P_COMPARE}, {NK_Add, P_ADD}, {NK_Sub, P_ADD}, {NK_Mul, P_MUL}, {NK_Div, P_MUL}, {NK_FloorDiv, P_MUL}, {NK_FloorMod, P_MUL}};
+
+static int infix_strength(NodeKind kind) {
+  for (size_t i = 0; i < sizeof infix / sizeof *infix; i++)
+    if (infix[i].kind == kind) return infix[i].strength;
+  return 0;
+}
+
+static void print_at(Printer *p, Node *n, int strength, DataType beside);
+
+void print_quoted(Printer *p, const char *text) { str_add_quoted(&p->out, text, strlen(text)); }
+
+/* ---- immediates ---- */
+
+/* The shortest decimal that the dtype reads back as the same value. */
+static void print_float(Printer *p, DataType t, double x) {
+  char text[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, x);
+    if (dtype_round_float(t, strtod(text, NULL)) == x) break;
+  }
+  double size = fabs(x);
+  if (strchr(text, 'e') && size >= 1e-4 && size < 1e16) snprintf(text, sizeof text, "%.1f", x);
+  str_add(&p->out, text);
+  if (!strpbrk(text, ".e")) str_add(&p->out, ".0");
+}
+
+static bool stands_bare(Printer *p, DataType t, DataType beside) {
+  if (p->options.tvm_style) beside = VOID_TYPE;
+  return dtype_equal(t, beside) && (dtype_is_int(t) || dtype_is_float(t));
+}
+
+static void print_int_imm(Printer *p, IntImm *n, DataType beside) {
+  DataType t = n->node.dtype;
+  if (dtype_is_bool(t)) return str_printf(&p->out, "T.bool(%s)", n->value ? "True" : "False");
+  bool is_unsigned = t.code == DTYPE_UINT && t.bits == 64;
+  const char *digits = is_unsigned ? str_format("%llu", (unsigned long long)n->value) : str_format("%lld", (long long)n->value);
+  if (dtype_equal(t, INT32) || stands_bare(p, t, beside)) str_add(&p->out, digits);
+  else str_printf(&p->out, "T.%s(%s)", dtype_text(t), digits);
+}
+
+static void print_float_imm(Printer *p, FloatImm *n, DataType beside) {
+  DataType t = n->node.dtype;
+  bool special = !isfinite(n->value);
+  bool bare = !special && stands_bare(p, t, beside);
+  if (!bare) str_printf(&p->out, "T.%s(", dtype_text(t));
+  if (special) str_add(&p->out, isnan(n->value) ? "\"nan\"" : n->value < 0 ? "\"-inf\"" : "\"inf\"");
+  else print_float(p, t, n->value);
+  if (!bare) str_add_char(&p->out, ')');
+}
+
+/* ---- operators ---- */
+
+/* Would building the infix form fold, and so lose the node? */
+static bool would_fold(Node *node, Binary *b) {
+  if (dtype_is_void(b->a->dtype) || (node->kind == NK_Div && !dtype_is_float(b->a->dtype))) return true;
+  if (!dtype_equal(b->a->dtype, b->b->dtype)) return true;
+  if ((node->kind == NK_FloorDiv || node->kind == NK_FloorMod) && expr_is_zero(b->b)) return true;
+  bool arithmetic = node->kind < NK_EQ && dtype_is_bool(b->a->dtype);
+  return arithmetic || fold_binary(node->kind, b->a, b->b, node->span) != NULL;
+}
+
+static bool is_number(const Node *n) { return IS(IntImm, n) || IS(FloatImm, n); }
+
+/* The dtype that lets an operand stand bare: that of the other one, unless it is a number too. */
+static DataType beside_of(Node *other) { return is_number(other) ? VOID_TYPE : other->dtype; }
+
+static void print_call_of(Printer *p, const char *name, Binary *b) {
+  str_printf(&p->out, "%s(", name);
+  print_at(p, b->a, 0, beside_of(b->b));
+  str_add(&p->out, ", ");
+  print_at(p, b->b, 0, beside_of(b->a));
+  str_add_char(&p->out, ')');
+}
+
+static void print_binary(Printer *p, Node *n, int outer) {
+  Binary *b = (Binary *)(void *)n;
+  int mine = infix_strength(n->kind);
+  if (!mine && (n->kind == NK_Min || n->kind == NK_Max || n->kind == NK_Mod) && fold_binary(n->kind, b->a, b->b, n->span) == NULL)
+    return print_call_of(p, node_spelling(n->kind), b);
+  if (!mine || would_fold(n, b)) return print_call_of(p, str_format("T.%s", node_kind_name(n->kind)), b);
+  bool chain = mine == P_COMPARE; /* a < b < c means something else */
+  if (mine < outer) str_add_char(&p->out, '(');
+  print_at(p, b->a, chain ? mine + 1 : mine, beside_of(b->b));
+  str_printf(&p->out, " %s ", node_spelling(n->kind));
+  print_at(p, b->b, mine + 1, beside_of(b->a));
+  if (mine < outer) str_add_char(&p->out, ')');
+}
+
+/* ---- calls ---- */
+
+static void print_callee(Printer *p, Node *op) {
+  const Intrin *in = intrin_of(op);
+  if (in) return str_printf(&p->out, "T.%s", in->name);
+  if (IS(GlobalVar, op)) {
+    p->uses_cls = true;
+    return str_printf(&p->out, "%s%s", p->class_name ? "cls." : "", AS(GlobalVar, op)->name);
+  }
+  str_printf(&p->out, "T.%s", AS(Op, op)->name);
+}
+
+static void print_call(Printer *p, Call *c) {
+  const Intrin *in = intrin_of(c->op);
+  print_callee(p, c->op);
+  str_add_char(&p->out, '(');
+  bool dtype_first = in && in->rule == RULE_GIVEN;
+  if (dtype_first) print_quoted(p, dtype_text(c->node.dtype));
+  if (dtype_first && c->args.len) str_add(&p->out, ", ");
+  print_exprs(p, c->args);
+  str_add_char(&p->out, ')');
+}
+
+static void print_index(Printer *p, Node *buffer, NodeVec indices) {
+  str_printf(&p->out, "%s[", name_of(p, buffer));
+  if (!indices.len) str_add(&p->out, "()");
+  print_exprs(p, indices);
+  str_add_char(&p->out, ']');
+}
+
+static void print_reduce(Printer *p, Reduce *r) {
+  str_add(&p->out, "T.reduce(");
+  print_attr(p, r->reducer);
+  str_add(&p->out, ", [");
+  print_exprs(p, r->sources);
+  str_printf(&p->out, "], %d)", r->value_index);
+}
+
+static void print_at(Printer *p, Node *n, int outer, DataType beside) {
+  if (node_is_binary(n->kind)) return print_binary(p, n, outer);
+  switch (n->kind) {
+  case NK_Var: str_add(&p->out, name_of(p, n)); break;
+  case NK_IntImm: print_int_imm(p, AS(IntImm, n), beside); break;
+  case NK_FloatImm: print_float_imm(p, AS(FloatImm, n), beside); break;
+  case NK_StringImm: print_quoted(p, AS(StringImm, n)->value); break;
+  case NK_Not:
+    if (P_NOT < outer) str_add_char(&p->out, '(');
+    str_add(&p->out, "not ");
+    print_at(p, AS(Not, n)->a, P_NOT, VOID_TYPE);
+    if (P_NOT < outer) str_add_char(&p->out, ')');
+    break;
+  case NK_Select:
+    str_add(&p->out, "T.Select(");
+    print_exprs(p, NODES(AS(Select, n)->cond, AS(Select, n)->then, AS(Select, n)->orelse));
+    str_add_char(&p->out, ')');
+    break;
+  case NK_Cast:
+    str_printf(&p->out, "T.Cast(\"%s\", ", dtype_text(n->dtype));
+    print_expr(p, AS(Cast, n)->value);
+    str_add_char(&p->out, ')');
+    break;
+  case NK_Ramp:
+    str_add(&p->out, "T.Ramp(");
+    print_expr(p, AS(Ramp, n)->base);
+    str_add(&p->out, ", ");
+    print_at(p, AS(Ramp, n)->stride, 0, AS(Ramp, n)->base->dtype);
+    str_printf(&p->out, ", %d)", AS(Ramp, n)->lanes);
+    break;
+  case NK_Broadcast:
+    str_add(&p->out, "T.Broadcast(");
+    print_expr(p, AS(Broadcast, n)->value);
+    str_printf(&p->out, ", %d)", AS(Broadcast, n)->lanes);
+    break;
+  case NK_Shuffle:
+    str_add(&p->out, "T.Shuffle([");
+    print_exprs(p, AS(Shuffle, n)->vectors);
+    str_add(&p->out, "], [");
+    print_exprs(p, AS(Shuffle, n)->indices);
+    str_add(&p->out, "])");
+    break;
+  case NK_BufferLoad: print_index(p, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices); break;
+  case NK_Let: {
+    Let *let = AS(Let, n);
+    const char *value = expr_text(p, let->value), *name = name_define(p, let->var);
+    str_add(&p->out, "T.Let(");
+    print_expr(p, let->body);
+    str_printf(&p->out, ", where={%s: %s})", name, value);
+    break;
+  }
+  case NK_Call: print_call(p, AS(Call, n)); break;
+  case NK_Reduce: print_reduce(p, AS(Reduce, n)); break;
+  default: print_attr(p, n);
+  }
+}
+
+void print_expr(Printer *p, Node *n) { print_at(p, n, 0, VOID_TYPE); }
+void print_beside(Printer *p, Node *n, DataType t) { print_at(p, n, 0, t); }
+
+void print_exprs(Printer *p, NodeVec v) {
+  for (int i = 0; i < v.len; i++) {
+    if (i) str_add(&p->out, ", ");
+    print_expr(p, v.at[i]);
+  }
+}
+
+const char *expr_text(Printer *p, Node *n) {
+  Str outer = p->out;
+  p->out = (Str){0};
+  print_expr(p, n);
+  const char *text = str_text(&p->out);
+  p->out = outer;
+  return text;
+}
+
+static WalkResult stop_at_var(Walker *w, Node *n) {
+  (void)w;
+  return IS(Var, n) ? WALK_STOP : WALK_ON;
+}
+static bool has_var(Node *n) {
+  Walker w = {.enter = stop_at_var};
+  return !walk(&w, n);
+}
+
+void print_shape(Printer *p, NodeVec v) {
+  str_add_char(&p->out, '(');
+  for (int i = 0; i < v.len; i++) {
+    if (i) str_add(&p->out, ", ");
+    bool quoted = p->in_signature && has_var(v.at[i]);
+    if (quoted) str_add_char(&p->out, '"');
+    int64_t plain;
+    if (expr_is_const_int(v.at[i], &plain) && p->in_signature && dtype_equal(v.at[i]->dtype, INT64)) str_printf(&p->out, "%lld", (long long)plain);
+    else print_expr(p, v.at[i]);
+    if (quoted) str_add_char(&p->out, '"');
+  }
+  str_add(&p->out, v.len == 1 ? ",)" : ")");
+}
+
+/* ---- regions ---- */
+
+static void print_range(Printer *p, Range *r) {
+  if (expr_is_one(r->extent)) return print_expr(p, r->min);
+  Node *end = expr_is_zero(r->min) ? r->extent : expr_binary(NK_Add, r->min, r->extent, r->node.span);
+  print_expr(p, r->min);
+  str_add_char(&p->out, ':');
+  print_expr(p, end);
+}
+
+void print_region(Printer *p, Node *n) {
+  BufferRegion *r = AS(BufferRegion, n);
+  str_printf(&p->out, "%s[", name_of(p, r->buffer));
+  if (!r->region.len) str_add(&p->out, "()");
+  for (int i = 0; i < r->region.len; i++) {
+    if (i) str_add(&p->out, ", ");
+    print_range(p, AS(Range, r->region.at[i]));
+  }
+  str_add_char(&p->out, ']');
+}
+
+/* ---- attribute values ---- */
+
+static void print_lambda(Printer *p, NodeVec inputs, NodeVec outputs) {
+  int mark = scope_begin(p);
+  str_add(&p->out, "lambda ");
+  for (int i = 0; i < inputs.len; i++) str_printf(&p->out, "%s%s", i ? ", " : "", name_define(p, inputs.at[i]));
+  str_add(&p->out, ": (");
+  print_exprs(p, outputs);
+  str_add(&p->out, outputs.len == 1 ? ",)" : ")");
+  scope_end(p, mark);
+}
+
+static void print_reducer(Printer *p, CommReducer *r) {
+  NodeVec inputs = {0};
+  for each (Node *, v, &r->lhs) vec_push(&inputs, *v);
+  for each (Node *, v, &r->rhs) vec_push(&inputs, *v);
+  str_add(&p->out, "T.comm_reducer(");
+  print_lambda(p, inputs, r->results);
+  str_add(&p->out, ", [");
+  print_exprs(p, r->identity);
+  str_add(&p->out, "])");
+}
+
+static void print_items(Printer *p, NodeVec items) {
+  for (int i = 0; i < items.len; i++) {
+    if (i) str_add(&p->out, ", ");
+    print_attr(p, items.at[i]);
+  }
+}
+
+static void print_dict(Printer *p, Dict *d) {
+  str_add_char(&p->out, '{');
+  for (int i = 0; i < d->keys.len; i++) {
+    if (i) str_add(&p->out, ", ");
+    print_quoted(p, d->keys.at[i]);
+    str_add(&p->out, ": ");
+    print_attr(p, d->values.at[i]);
+  }
+  str_add_char(&p->out, '}');
+}
+
+static void print_iter_var(Printer *p, IterVar *v) {
+  static const char *const kinds[] = {"DataPar", "CommReduce", "Ordered", "Opaque", "ThreadIndex"};
+  str_printf(&p->out, "T.iter_var(%s, ", name_of(p, v->var));
+  if (v->dom) print_attr(p, v->dom);
+  else str_add(&p->out, "None");
+  str_printf(&p->out, ", \"%s\", \"%s\")", kinds[v->iter_kind], v->thread_tag ? v->thread_tag : "");
+}
+
+void print_attr(Printer *p, Node *n) {
+  switch (n->kind) {
+  case NK_None: str_add(&p->out, "None"); break;
+  case NK_IntImm:
+    if (dtype_is_bool(n->dtype)) str_add(&p->out, AS(IntImm, n)->value ? "True" : "False");
+    else print_expr(p, n);
+    break;
+  case NK_FloatImm: print_float_imm(p, AS(FloatImm, n), FLOAT64); break;
+  case NK_Array:
+    str_add(&p->out, AS(Array, n)->is_tuple ? "T.tvm_tuple(" : "[");
+    print_items(p, AS(Array, n)->items);
+    str_add(&p->out, AS(Array, n)->is_tuple ? ")" : "]");
+    break;
+  case NK_Dict: print_dict(p, AS(Dict, n)); break;
+  case NK_TargetAttr:
+    str_add(&p->out, "T.target(");
+    print_quoted(p, AS(TargetAttr, n)->text);
+    if (AS(TargetAttr, n)->host) {
+      str_add(&p->out, ", host=");
+      print_quoted(p, AS(TargetAttr, n)->host);
+    }
+    str_add_char(&p->out, ')');
+    break;
+  case NK_VDevice: {
+    VDevice *d = AS(VDevice, n);
+    str_printf(&p->out, "I.vdevice(\"%s\", %d, \"%s\")", d->target, d->id, d->scope);
+    break;
+  }
+  case NK_DummyGlobalInfo: str_add(&p->out, "I.dummy_global_info()"); break;
+  case NK_Range:
+    str_add(&p->out, "T.Range(");
+    print_expr(p, AS(Range, n)->min);
+    str_add(&p->out, ", ");
+    print_expr(p, expr_binary(NK_Add, AS(Range, n)->min, AS(Range, n)->extent, n->span));
+    str_add_char(&p->out, ')');
+    break;
+  case NK_BufferRegion: print_region(p, n); break;
+  case NK_IterVar: print_iter_var(p, AS(IterVar, n)); break;
+  case NK_CommReducer: print_reducer(p, AS(CommReducer, n)); break;
+  case NK_IndexMap:
+    str_add(&p->out, "T.index_map(");
+    print_lambda(p, AS(IndexMap, n)->inputs, AS(IndexMap, n)->outputs);
+    if (AS(IndexMap, n)->inverse) {
+      str_add(&p->out, ", inverse_index_map=");
+      print_lambda(p, AS(IndexMap, AS(IndexMap, n)->inverse)->inputs, AS(IndexMap, AS(IndexMap, n)->inverse)->outputs);
+    }
+    if (AS(IndexMap, n)->inputs.len && !dtype_equal(AS(IndexMap, n)->inputs.at[0]->dtype, INT64))
+      str_printf(&p->out, ", index_dtype=\"%s\"", dtype_text(AS(IndexMap, n)->inputs.at[0]->dtype));
+    str_add_char(&p->out, ')');
+    break;
+  case NK_Buffer: str_add(&p->out, name_of(p, n)); break;
+  default:
+    if (node_is_expr(n)) print_expr(p, n);
+    else if (node_is_sinfo(n)) print_sinfo(p, n);
+    else print_relax(p, n);
+  }
+}

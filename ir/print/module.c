@@ -1,0 +1,59 @@
+/* module.c -- ir_print: whole modules, and any node by itself. */
+#include "ir/print/print.h"
+
+static void print_named(Printer *p, Node *f, const char *name) {
+  if (IS(PrimFunc, f)) print_prim_func(p, AS(PrimFunc, f), name);
+  else if (IS(Function, f)) print_function(p, AS(Function, f), name);
+  else line(p, "%s = R.ExternFunc(\"%s\")", name, AS(ExternFunc, f)->symbol);
+}
+
+static void print_dict_line(Printer *p, const char *name, Node *dict) {
+  if (!dict || !AS(Dict, dict)->keys.len) return;
+  line_begin(p);
+  str_printf(&p->out, "%s(", name);
+  print_attr(p, dict);
+  str_add(&p->out, ")\n");
+}
+
+void print_module(Printer *p, IRModule *m) {
+  p->class_name = "Module";
+  line(p, "@I.ir_module");
+  line(p, "class Module:");
+  p->indent++;
+  print_dict_line(p, "I.module_attrs", m->attrs);
+  print_dict_line(p, "I.module_global_infos", m->global_infos);
+  bool first = p->out.at[p->out.len - 2] == ':';
+  if (!m->functions.len && first) line(p, "pass");
+  for (int i = 0; i < m->functions.len; i++) {
+    if (!first) line_end(p);
+    first = false;
+    print_named(p, m->functions.at[i], AS(GlobalVar, m->globals.at[i])->name);
+  }
+  p->indent--;
+}
+
+/* The comment lines that tell a reader where T, R and I come from. */
+static void print_header(Str *out, const char *body, const PrintOptions *options) {
+  const char *tir = options->tvm_style ? "tirx" : "tir";
+  if (strstr(body, "I.")) str_add(out, "# from tvm.script import ir as I\n");
+  if (strstr(body, "T.")) str_printf(out, "# from tvm.script import %s as T\n", tir);
+  if (strstr(body, "R.")) str_add(out, "# from tvm.script import relax as R\n");
+  str_add_char(out, '\n');
+}
+
+const char *ir_print(Node *n, const PrintOptions *options) {
+  Printer p = {.options = options ? *options : (PrintOptions){0}};
+  if (!n) return "None";
+  bool whole = IS(IRModule, n) || IS(PrimFunc, n) || IS(Function, n);
+  const char *symbol = func_symbol(n);
+  if (IS(IRModule, n)) print_module(&p, AS(IRModule, n));
+  else if (whole) print_named(&p, n, symbol ? symbol : "main");
+  else if (node_family(n->kind) == FAMILY_STMT) print_stmt(&p, n, true);
+  else if (node_is_expr(n)) print_expr(&p, n);
+  else print_attr(&p, n);
+  if (!whole) return str_text(&p.out);
+  Str out = {0};
+  print_header(&out, str_text(&p.out), &p.options);
+  str_add_n(&out, p.out.at, p.out.len);
+  return str_text(&out);
+}

@@ -1,0 +1,595 @@
+/* tensor.c -- tensor programs as text: statements, blocks, buffers, signatures. */
+#include "ir/print/print.h"
+
+static void print_dict_arg(Printer *p, const char *before, Node *dict) {
+  if (!dict || !AS(Dict, dict)->keys.len) return;
+  str_add(&p->out, before);
+  print_attr(p, dict);
+}
+
+/* ---- buffers ---- */
+
+static bool is_plain(Buffer *b) {
+  return !b->strides.len && !b->elem_offset && b->align == 64 && b->offset_factor == 1 && !b->auto_broadcast && !b->axis_separators.len &&
+         str_same(buffer_scope(&b->node), "global") && IS(Var, b->data);
+}
+
+void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always) {
+  print_shape(p, b->shape);
+  if (dtype_always || !dtype_equal(b->elem, FLOAT32)) str_printf(&p->out, ", \"%s\"", dtype_text(b->elem));
+  if (with_data) str_printf(&p->out, ", data=%s", expr_text(p, b->data));
+  if (b->strides.len) {
+    str_add(&p->out, ", strides=(");
+    for (int i = 0; i < b->strides.len; i++) {
+      bool fresh = IS(Var, b->strides.at[i]) && !map_has(&p->names, b->strides.at[i]);
+      if (fresh) str_printf(&p->out, "\"%s\", ", name_define(p, b->strides.at[i]));
+      else str_printf(&p->out, "%s, ", expr_text(p, b->strides.at[i]));
+    }
+    str_add_char(&p->out, ')');
+  }
+  bool own_offset = IS(Var, b->elem_offset) && !map_has(&p->names, b->elem_offset);
+  if (b->elem_offset && !own_offset) str_printf(&p->out, ", elem_offset=%s", expr_text(p, b->elem_offset));
+  if (!with_data && !str_same(buffer_scope(&b->node), "global")) str_printf(&p->out, ", scope=\"%s\"", buffer_scope(&b->node));
+  if (b->align != 64) str_printf(&p->out, ", align=%d", b->align);
+  if (b->offset_factor != 1 || own_offset) str_printf(&p->out, ", offset_factor=%d", b->offset_factor);
+  if (b->auto_broadcast) str_add(&p->out, ", buffer_type=\"auto\"");
+  if (b->axis_separators.len) {
+    str_add(&p->out, ", axis_separators=[");
+    for (int i = 0; i < b->axis_separators.len; i++) str_printf(&p->out, "%s%d", i ? ", " : "", b->axis_separators.at[i]);
+    str_add_char(&p->out, ']');
+  }
+}
+
+/* A line that defines a buffer: A = T.alloc_buffer(...). */
+static void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *source, bool with_data) {
+  Str outer = p->out;
+  p->out = (Str){0};
+  if (source) str_add(&p->out, source);
+  print_buffer_args(p, b, with_data, false);
+  const char *args = str_text(&p->out);
+  p->out = outer;
+  const char *name = name_define(p, &b->node);
+  line(p, "%s = %s(%s)", name, before, args);
+  bool own_offset = IS(Var, b->elem_offset) && !map_has(&p->names, b->elem_offset);
+  if (own_offset) { /* it is read as an attribute of the buffer */
+    const char *text = str_intern(str_format("%s.elem_offset", name));
+    map_set(&p->names, b->elem_offset, (void *)(uintptr_t)text);
+    map_set(&p->taken, text, b->elem_offset);
+    vec_push(&p->scope, b->elem_offset);
+  }
+  if (!with_data && IS(Var, b->data) && !map_has(&p->names, b->data)) {
+    const char *text = str_intern(str_format("%s.data", name));
+    map_set(&p->names, b->data, (void *)(uintptr_t)text);
+    map_set(&p->taken, text, b->data);
+    vec_push(&p->scope, b->data);
+    print_views(p, b->data);
+  }
+}
+
+void print_views(Printer *p, Node *pointer) {
+  NodeVec *views = map_get(&p->views, pointer);
+  if (!views) return;
+  for each (Node *, b, views)
+    if (!map_has(&p->names, *b)) print_buffer_line(p, "T.Buffer", AS(Buffer, *b), NULL, true);
+}
+
+/* ---- blocks ---- */
+
+static bool same_regions(NodeVec a, NodeVec b) {
+  if (a.len != b.len) return false;
+  for (int i = 0; i < a.len; i++)
+    if (!node_equal(a.at[i], b.at[i], false, NULL)) return false;
+  return true;
+}
+
+static void print_regions_line(Printer *p, const char *name, NodeVec regions) {
+  line_begin(p);
+  str_printf(&p->out, "%s(", name);
+  for (int i = 0; i < regions.len; i++) {
+    if (i) str_add(&p->out, ", ");
+    print_region(p, regions.at[i]);
+  }
+  str_add_char(&p->out, ')');
+  line_end(p);
+}
+
+/* Does the axis run over exactly the loop it is bound to? Then T.axis.remap says it. */
+static bool is_remap(Printer *p, IterVar *v, Node *value) {
+  For *loop = IS(Var, value) ? (For *)map_get(&p->loops, value) : NULL;
+  if (!loop || v->iter_kind > ITER_REDUCE || !dtype_equal(v->var->dtype, value->dtype)) return false;
+  Range *dom = AS(Range, v->dom);
+  return node_equal(dom->min, loop->min, false, NULL) && node_equal(dom->extent, loop->extent, false, NULL);
+}
+
+static void print_axis(Printer *p, IterVar *v, Node *value) {
+  static const char *const kinds[] = {"spatial", "reduce", "scan", "opaque", "opaque"};
+  Range *dom = AS(Range, v->dom);
+  Str text = {0};
+  if (expr_is_zero(dom->min)) str_printf(&text, "%s", expr_text(p, dom->extent));
+  else str_printf(&text, "(%s, %s)", expr_text(p, dom->min), expr_text(p, expr_binary(NK_Add, dom->min, dom->extent, v->node.span)));
+  if (value) str_printf(&text, ", %s", expr_text(p, value));
+  line(p, "%s = T.axis.%s(%s)", name_define(p, v->var), kinds[v->iter_kind], str_text(&text));
+}
+
+/* Axes from `first` on that one T.axis.remap can bind. */
+static int remap_run(Printer *p, Block *b, NodeVec values, int first) {
+  int n = 0;
+  while (first + n < b->iter_vars.len && first + n < values.len && is_remap(p, AS(IterVar, b->iter_vars.at[first + n]), values.at[first + n])) n++;
+  return n;
+}
+
+static void print_axes(Printer *p, Block *b, NodeVec values) {
+  for (int i = 0; i < b->iter_vars.len;) {
+    int run = values.len ? remap_run(p, b, values, i) : 0;
+    if (run < 2) {
+      print_axis(p, AS(IterVar, b->iter_vars.at[i]), i < values.len ? values.at[i] : NULL);
+      i++;
+      continue;
+    }
+    Str names = {0}, kinds = {0}, loops = {0};
+    for (int k = i; k < i + run; k++) str_printf(&loops, "%s%s", k > i ? ", " : "", name_of(p, values.at[k]));
+    for (int k = i; k < i + run; k++) {
+      IterVar *v = AS(IterVar, b->iter_vars.at[k]);
+      str_printf(&names, "%s%s", k > i ? ", " : "", name_define(p, v->var));
+      str_add_char(&kinds, v->iter_kind == ITER_SPATIAL ? 'S' : 'R');
+    }
+    line(p, "%s = T.axis.remap(\"%s\", [%s])", str_text(&names), str_text(&kinds), str_text(&loops));
+    i += run;
+  }
+}
+
+/* What a person would leave out: regions that inference gives too. */
+static bool regions_are_inferred(Printer *p, Block *b) {
+  if (p->options.tvm_style) return false;
+  NodeVec reads = {0}, writes = {0};
+  return block_access_regions(&b->node, &reads, &writes) && same_regions(reads, b->reads) && same_regions(writes, b->writes);
+}
+
+static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predicate) {
+  print_axes(p, b, values);
+  if (predicate && !expr_is_one(predicate)) line(p, "T.where(%s)", expr_text(p, predicate));
+  if (!regions_are_inferred(p, b)) {
+    print_regions_line(p, "T.reads", b->reads);
+    print_regions_line(p, "T.writes", b->writes);
+  }
+  if (b->annotations && AS(Dict, b->annotations)->keys.len) {
+    line_begin(p);
+    print_dict_arg(p, p->options.tvm_style ? "T.sblock_attr(" : "T.block_attr(", b->annotations);
+    str_add(&p->out, ")\n");
+  }
+  for each (Node *, a, &b->alloc_buffers) print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer", AS(Buffer, *a), NULL, false);
+  for each (Node *, m, &b->match_buffers) {
+    Str outer = p->out;
+    p->out = (Str){0};
+    print_region(p, AS(MatchBufferRegion, *m)->source);
+    const char *source = str_format("%s, ", str_text(&p->out));
+    p->out = outer;
+    print_buffer_line(p, "T.match_buffer", AS(Buffer, AS(MatchBufferRegion, *m)->buffer), source, false);
+  }
+  if (b->init) {
+    line(p, "with T.init():");
+    print_suite(p, b->init);
+  }
+  print_stmt(p, b->body, true);
+}
+
+static void print_block(Printer *p, Block *b, NodeVec values, Node *predicate, bool no_realize) {
+  line_begin(p);
+  str_printf(&p->out, "with T.%s(", p->options.tvm_style ? "sblock" : "block");
+  print_quoted(p, b->name ? b->name : "");
+  str_add(&p->out, no_realize ? ", no_realize=True):\n" : "):\n");
+  int mark = scope_begin(p);
+  p->indent++;
+  print_block_body(p, b, values, predicate);
+  p->indent--;
+  scope_end(p, mark);
+}
+
+/* ---- loops ---- */
+
+static bool is_grid_loop(Node *n) {
+  if (!IS(For, n)) return false;
+  For *f = AS(For, n);
+  bool plain = f->loop_kind == LOOP_SERIAL && expr_is_zero(f->min) && !f->thread_tag && dtype_equal(f->min->dtype, f->extent->dtype);
+  return plain && (!f->annotations || !AS(Dict, f->annotations)->keys.len);
+}
+
+typedef struct FindVar { NodeVec *vars; bool found; } FindVar;
+
+static WalkResult find_var(Walker *w, Node *n) {
+  FindVar *f = w->context;
+  for each (Node *, v, f->vars) f->found |= *v == n;
+  return f->found ? WALK_STOP : WALK_ON;
+}
+
+static bool mentions(Node *e, NodeVec *vars) {
+  FindVar f = {vars, false};
+  Walker w = {.enter = find_var, .context = &f};
+  walk(&w, e);
+  return f.found;
+}
+
+static Node *print_grid(Printer *p, Node *n) {
+  NodeVec vars = {0}, loops = {0};
+  while (is_grid_loop(n) && !mentions(AS(For, n)->extent, &vars)) {
+    vec_push(&vars, AS(For, n)->var);
+    vec_push(&loops, n);
+    n = AS(For, n)->body;
+  }
+  Str extents = {0}, names = {0};
+  for (int i = 0; i < loops.len; i++) str_printf(&extents, "%s%s", i ? ", " : "", expr_text(p, AS(For, loops.at[i])->extent));
+  for (int i = 0; i < loops.len; i++) {
+    map_set(&p->loops, vars.at[i], loops.at[i]);
+    str_printf(&names, "%s%s", i ? ", " : "", name_define(p, vars.at[i]));
+  }
+  line(p, loops.len > 1 ? "for %s in T.grid(%s):" : "for %s in range(%s):", str_text(&names), str_text(&extents));
+  return n;
+}
+
+static void print_loop_header(Printer *p, For *f) {
+  static const char *const kinds[] = {"serial", "parallel", "vectorized", "unroll", "thread_binding"};
+  Str text = {0};
+  if (!expr_is_zero(f->min)) {
+    Node *end = expr_binary(NK_Add, f->min, f->extent, f->node.span);
+    str_printf(&text, "%s, ", expr_text(p, f->min));
+    str_add(&text, expr_text(p, end));
+  } else str_add(&text, expr_text(p, f->extent));
+  if (f->thread_tag) str_printf(&text, ", thread=\"%s\"", f->thread_tag);
+  const char *args = str_text(&text);
+  map_set(&p->loops, f->var, f);
+  line_begin(p);
+  str_printf(&p->out, "for %s in T.%s(%s", name_define(p, f->var), kinds[f->loop_kind], args);
+  print_dict_arg(p, ", annotations=", f->annotations);
+  str_add(&p->out, "):\n");
+}
+
+static void print_for(Printer *p, Node *n) {
+  int mark = scope_begin(p);
+  Node *body;
+  if (is_grid_loop(n)) body = print_grid(p, n);
+  else {
+    print_loop_header(p, AS(For, n));
+    print_views(p, AS(For, n)->var);
+    body = AS(For, n)->body;
+  }
+  print_suite(p, body);
+  scope_end(p, mark);
+}
+
+/* ---- statements that scope over the rest of their suite ---- */
+
+/* "T.allocate(...)" and what it binds, or NULL. */
+static const char *wrapper_text(Printer *p, Node *n, Node **bound, Node **body) {
+  *bound = NULL;
+  Str outer = p->out;
+  p->out = (Str){0};
+  switch (n->kind) {
+  case NK_LetStmt:
+    *bound = AS(LetStmt, n)->var, *body = AS(LetStmt, n)->body;
+    str_printf(&p->out, "T.LetStmt(%s)", expr_text(p, AS(LetStmt, n)->value));
+    break;
+  case NK_AttrStmt: {
+    AttrStmt *a = AS(AttrStmt, n);
+    *body = a->body;
+    if (IS(IterVar, a->subject) && str_same(a->key, "thread_extent")) {
+      *bound = AS(IterVar, a->subject)->var;
+      str_printf(&p->out, "T.launch_thread(\"%s\", %s)", AS(IterVar, a->subject)->thread_tag, expr_text(p, a->value));
+      break;
+    }
+    str_add(&p->out, "T.attr(");
+    print_attr(p, a->subject);
+    str_add(&p->out, ", ");
+    print_quoted(p, a->key);
+    str_add(&p->out, ", ");
+    print_attr(p, a->value);
+    str_add_char(&p->out, ')');
+    break;
+  }
+  case NK_AssertStmt:
+    *body = AS(AssertStmt, n)->body;
+    str_printf(&p->out, "T.Assert(%s, %s)", expr_text(p, AS(AssertStmt, n)->cond), expr_text(p, AS(AssertStmt, n)->message));
+    break;
+  case NK_Allocate: {
+    Allocate *a = AS(Allocate, n);
+    *bound = a->var, *body = a->body;
+    str_add(&p->out, "T.allocate([");
+    print_exprs(p, a->extents);
+    str_printf(&p->out, "], \"%s\", \"%s\"", dtype_text(a->elem), AS(Var, a->var)->scope ? AS(Var, a->var)->scope : "global");
+    if (a->cond) str_printf(&p->out, ", condition=%s", expr_text(p, a->cond));
+    print_dict_arg(p, ", annotations=", a->annotations);
+    str_add_char(&p->out, ')');
+    break;
+  }
+  case NK_AllocateConst: {
+    const ConstData *d = AS(AllocateConst, n)->data;
+    *bound = AS(AllocateConst, n)->var, *body = AS(AllocateConst, n)->body;
+    str_add(&p->out, "T.allocate_const(");
+    print_const_data(p, d);
+    str_printf(&p->out, ", \"%s\", [", dtype_text(d->elem));
+    for (int i = 0; i < d->ndim; i++) str_printf(&p->out, "%s%lld", i ? ", " : "", (long long)d->shape[i]);
+    str_add(&p->out, "])");
+    break;
+  }
+  case NK_DeclBuffer:
+    *bound = AS(DeclBuffer, n)->buffer, *body = AS(DeclBuffer, n)->body;
+    str_add(&p->out, "T.decl_buffer(");
+    print_buffer_args(p, AS(Buffer, *bound), true, false);
+    str_add_char(&p->out, ')');
+    break;
+  default: break;
+  }
+  const char *text = p->out.len ? str_text(&p->out) : NULL;
+  p->out = outer;
+  return text;
+}
+
+/* As a line of its own, over the rest of the suite. */
+static void print_concise(Printer *p, Node *n, const char *text, Node *bound) {
+  if (IS(LetStmt, n)) {
+    LetStmt *let = AS(LetStmt, n);
+    const char *value = expr_text(p, let->value), *name;
+    Var *v = AS(Var, let->var);
+    bool typed_pointer = dtype_is_handle(v->node.dtype) && !dtype_is_void(v->elem) && !IS(Var, let->value);
+    bool needs_frame = IS(StringImm, let->value) || (IS(Var, let->value) && !AS(Var, let->value)->name);
+    name = name_define(p, let->var);
+    if (needs_frame) line(p, "%s = T.LetStmt(%s)", name, value);
+    else if (typed_pointer) line(p, "%s: T.handle(\"%s\", \"%s\") = %s", name, dtype_text(v->elem), v->scope ? v->scope : "global", value);
+    else line(p, "%s = %s", name, value);
+  } else if (IS(AssertStmt, n)) {
+    line(p, "assert %s, %s", expr_text(p, AS(AssertStmt, n)->cond), expr_text(p, AS(AssertStmt, n)->message));
+  } else if (bound) {
+    line(p, "%s = %s", name_define(p, bound), text);
+  } else {
+    line(p, "%s", text);
+  }
+}
+
+static void print_wrapper(Printer *p, Node *n, const char *text, Node *bound, Node *body, bool is_last) {
+  if (is_last) {
+    print_concise(p, n, text, bound);
+    if (bound) print_views(p, bound);
+    return print_stmt(p, body, true);
+  }
+  int mark = scope_begin(p);
+  if (bound) line(p, "with %s as %s:", text, name_define(p, bound));
+  else line(p, "with %s:", text);
+  p->indent++;
+  if (bound) print_views(p, bound);
+  print_stmt(p, body, true);
+  p->indent--;
+  scope_end(p, mark);
+}
+
+/* ---- other statements ---- */
+
+static void print_if(Printer *p, IfThenElse *n, const char *word) {
+  line(p, "%s %s:", word, expr_text(p, n->cond));
+  print_suite(p, n->then);
+  if (IS(IfThenElse, n->orelse)) return print_if(p, AS(IfThenElse, n->orelse), "elif");
+  if (!n->orelse) return;
+  line(p, "else:");
+  print_suite(p, n->orelse);
+}
+
+static void print_evaluate(Printer *p, Evaluate *e) {
+  if (is_intrin_call(e->value, "ret")) return line(p, "return %s", expr_text(p, AS(Call, e->value)->args.at[0]));
+  if (is_intrin_call(e->value, "break_loop")) return line(p, "break");
+  if (is_intrin_call(e->value, "continue_loop")) return line(p, "continue");
+  bool call = IS(Call, e->value);
+  line(p, call ? "%s" : "T.evaluate(%s)", expr_text(p, e->value));
+}
+
+static void print_store(Printer *p, BufferStore *s) {
+  line_begin(p);
+  Node *at = MAKE(BufferLoad, s->node.span, s->value->dtype, .buffer = s->buffer, .indices = s->indices);
+  print_expr(p, at);
+  str_add(&p->out, " = ");
+  print_beside(p, s->value, dtype_with_lanes(AS(Buffer, s->buffer)->elem, s->value->dtype.lanes));
+  line_end(p);
+}
+
+static void print_realize(Printer *p, BlockRealize *r) {
+  Block *b = AS(Block, r->block);
+  print_block(p, b, r->iter_values, r->predicate, false);
+}
+
+void print_stmt(Printer *p, Node *n, bool is_last) {
+  Node *bound, *body;
+  const char *wrapper = wrapper_text(p, n, &bound, &body);
+  if (wrapper) return print_wrapper(p, n, wrapper, bound, body, is_last);
+  switch (n->kind) {
+  case NK_SeqStmt: {
+    NodeVec stmts = AS(SeqStmt, n)->stmts;
+    for (int i = 0; i < stmts.len; i++) print_stmt(p, stmts.at[i], is_last && i == stmts.len - 1);
+    break;
+  }
+  case NK_For: print_for(p, n); break;
+  case NK_While:
+    line(p, "while %s:", expr_text(p, AS(While, n)->cond));
+    print_suite(p, AS(While, n)->body);
+    break;
+  case NK_IfThenElse: print_if(p, AS(IfThenElse, n), "if"); break;
+  case NK_BufferStore: print_store(p, AS(BufferStore, n)); break;
+  case NK_Evaluate: print_evaluate(p, AS(Evaluate, n)); break;
+  case NK_BlockRealize: print_realize(p, AS(BlockRealize, n)); break;
+  case NK_Block: print_block(p, AS(Block, n), (NodeVec){0}, NULL, true); break;
+  default: BUG("no text for the statement %s", node_kind_name(n->kind));
+  }
+}
+
+void print_suite(Printer *p, Node *n) {
+  int mark = scope_begin(p);
+  p->indent++;
+  print_stmt(p, n, true);
+  p->indent--;
+  scope_end(p, mark);
+}
+
+/* ---- functions ---- */
+
+/* Buffers that no statement declares, under the pointer they lie over. */
+typedef struct FindViews {
+  Map declared, *views;
+} FindViews;
+
+static void declare_all(FindViews *f, NodeVec v) {
+  for each (Node *, b, &v)
+    if (*b) map_set(&f->declared, *b, *b);
+}
+
+static WalkResult note_declared(Walker *w, Node *n) {
+  FindViews *f = w->context;
+  if (IS(Block, n)) declare_all(f, AS(Block, n)->alloc_buffers);
+  if (IS(MatchBufferRegion, n)) declare_all(f, NODES(AS(MatchBufferRegion, n)->buffer));
+  if (IS(DeclBuffer, n)) declare_all(f, NODES(AS(DeclBuffer, n)->buffer));
+  return WALK_ON;
+}
+
+static WalkResult note_view(Walker *w, Node *n) {
+  FindViews *f = w->context;
+  if (!IS(Buffer, n) || map_has(&f->declared, n)) return WALK_ON;
+  map_set(&f->declared, n, n);
+  Node *pointer = AS(Buffer, n)->data;
+  NodeVec *list = map_get(f->views, pointer);
+  if (!list) map_set(f->views, pointer, list = NEW(NodeVec, 0));
+  vec_push(list, n);
+  return WALK_ON;
+}
+
+static Map find_views(PrimFunc *f) {
+  Map views = {0};
+  FindViews find = {.views = &views};
+  declare_all(&find, f->buffers);
+  Walker first = {.enter = note_declared, .context = &find}, second = {.enter = note_view, .context = &find};
+  walk(&first, f->body);
+  walk(&second, f->body);
+  return views;
+}
+
+/* Variables that stand as a whole dim of some parameter, or are parameters: text can define them by a quoted dim. */
+static Map definable_dims(PrimFunc *f) {
+  Map dims = {0};
+  for (int i = 0; i < f->params.len; i++) {
+    if (!f->buffers.at[i]) map_set(&dims, f->params.at[i], f);
+    else if (is_plain(AS(Buffer, f->buffers.at[i])))
+      for each (Node *, d, &AS(Buffer, f->buffers.at[i])->shape)
+        if (IS(Var, *d)) map_set(&dims, *d, f);
+  }
+  return dims;
+}
+
+typedef struct DimVars { NodeVec vars; Map seen; const Map *definable; bool all; } DimVars;
+
+static WalkResult note_dim_var(Walker *w, Node *n) {
+  DimVars *d = w->context;
+  if (!IS(Var, n)) return WALK_ON;
+  if (!map_has(d->definable, n)) d->all = false;
+  if (!map_has(&d->seen, n)) map_set(&d->seen, n, n), vec_push(&d->vars, n);
+  return WALK_ON;
+}
+
+static DimVars vars_of(NodeVec exprs, const Map *definable) {
+  DimVars d = {.definable = definable, .all = true};
+  Walker w = {.enter = note_dim_var, .context = &d};
+  for each (Node *, e, &exprs) walk(&w, *e);
+  return d;
+}
+
+static bool in_annotation(PrimFunc *f, int i, const Map *definable) {
+  Buffer *b = f->buffers.at[i] ? AS(Buffer, f->buffers.at[i]) : NULL;
+  return b && is_plain(b) && vars_of(b->shape, definable).all;
+}
+
+static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
+  Node *param = f->params.at[i];
+  if (in_annotation(f, i, definable)) {
+    Buffer *b = AS(Buffer, f->buffers.at[i]);
+    str_printf(&p->out, "%s: T.Buffer(", name_define(p, &b->node));
+    p->in_signature = true;
+    print_shape(p, b->shape);
+    p->in_signature = false;
+    str_printf(&p->out, ", \"%s\")", dtype_text(b->elem));
+    map_set(&p->names, b->data, (void *)(uintptr_t)str_intern(str_format("%s.data", name_of(p, &b->node))));
+    return;
+  }
+  Var *v = AS(Var, param);
+  str_printf(&p->out, "%s: T.%s", map_has(&p->names, param) ? name_of(p, param) : name_define(p, param), dtype_text(param->dtype));
+  if (dtype_is_handle(param->dtype) && !dtype_is_void(v->elem)) str_printf(&p->out, "(\"%s\", \"%s\")", dtype_text(v->elem), v->scope ? v->scope : "global");
+}
+
+/* Dims that are not parameters: declared where their dtype is not that of a quoted dim, or where no quoted dim is. */
+static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
+  Map done = {0};
+  for (int i = 0; i < f->params.len; i++)
+    if (!f->buffers.at[i]) map_set(&done, f->params.at[i], f);
+  for (int i = 0; i < f->params.len; i++) {
+    if (!f->buffers.at[i]) continue;
+    Buffer *b = AS(Buffer, f->buffers.at[i]);
+    bool annotated = in_annotation(f, i, definable);
+    DimVars d = vars_of(b->shape, definable);
+    for each (Node *, v, &d.vars) {
+      bool quoted = map_has(definable, *v);
+      if (map_has(&done, *v) || (annotated && quoted && dtype_equal((*v)->dtype, INT32))) continue;
+      map_set(&done, *v, f);
+      const char *name = map_has(&p->names, *v) ? name_of(p, *v) : name_define(p, *v);
+      line(p, "%s = T.%s(%s)", name, dtype_text((*v)->dtype), AS(Var, *v)->is_size ? "is_size_var=True" : "");
+    }
+  }
+  for (int i = 0; i < f->params.len; i++)
+    if (f->buffers.at[i] && !in_annotation(f, i, definable))
+      print_buffer_line(p, "T.match_buffer", AS(Buffer, f->buffers.at[i]), str_format("%s, ", name_of(p, f->params.at[i])), false);
+  for (int i = 0; i < f->params.len; i++) {
+    if (in_annotation(f, i, definable)) print_views(p, AS(Buffer, f->buffers.at[i])->data);
+    else print_views(p, f->params.at[i]);
+  }
+}
+
+static void print_func_attrs(Printer *p, Node *attrs, const char *name) {
+  if (str_same(dict_get_str(attrs, "global_symbol", ""), name)) attrs = dict_with(attrs, "global_symbol", NULL);
+  if (!AS(Dict, attrs)->keys.len) return;
+  line_begin(p);
+  str_add(&p->out, "T.func_attr(");
+  print_attr(p, attrs);
+  str_add(&p->out, ")\n");
+}
+
+/* The root block is left out where reading the text puts it back. */
+static void print_body(Printer *p, Node *body) {
+  Block *root = IS(BlockRealize, body) ? AS(Block, AS(BlockRealize, body)->block) : NULL;
+  bool is_root = root && str_same(root->name, "root") && !root->iter_vars.len && !root->reads.len && !root->writes.len && !root->match_buffers.len &&
+                 !root->init && (!root->annotations || !AS(Dict, root->annotations)->keys.len) && expr_is_one(AS(BlockRealize, body)->predicate);
+  bool lone = root && IS(BlockRealize, root->body) && !AS(BlockRealize, root->body)->iter_values.len;
+  if (!is_root || (lone && !root->alloc_buffers.len)) return print_stmt(p, body, true);
+  for each (Node *, a, &root->alloc_buffers) print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer", AS(Buffer, *a), NULL, false);
+  print_stmt(p, root->body, true);
+}
+
+void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
+  int mark = scope_begin(p);
+  p->views = find_views(f);
+  Map definable = definable_dims(f);
+  bool is_private = !func_symbol(&f->node);
+  Str flags = {0};
+  if (p->options.tvm_style) str_add(&flags, "s_tir=True");
+  if (is_private) str_printf(&flags, "%sprivate=True", flags.len ? ", " : "");
+  if (flags.len) line(p, "@T.prim_func(%s)", str_text(&flags));
+  else line(p, "@T.prim_func");
+  /* Scalar parameters and dims first: a parameter may mention those that follow it. */
+  for (int i = 0; i < definable.len; i++)
+    if (definable.at[i].key) name_define(p, (Node *)(uintptr_t)definable.at[i].key);
+  line_begin(p);
+  str_printf(&p->out, "def %s(", name);
+  for (int i = 0; i < f->params.len; i++) {
+    if (i) str_add(&p->out, ", ");
+    print_param(p, f, i, &definable);
+  }
+  str_add_char(&p->out, ')');
+  if (!dtype_is_void(f->ret_dtype)) str_printf(&p->out, " -> T.%s", dtype_text(f->ret_dtype));
+  str_add(&p->out, ":\n");
+  p->indent++;
+  print_func_attrs(p, f->attrs, name);
+  print_dim_lines(p, f, &definable);
+  print_body(p, f->body);
+  p->indent--;
+  scope_end(p, mark);
+}

@@ -1,0 +1,68 @@
+/* gc.c -- the only file that knows the Boehm collector, and the one place where memory runs out. */
+#include "ir/support/gc.h"
+#include "ir/support/vec.h"
+#define GC_THREADS
+#include <gc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static VEC(void *) roots;
+
+static void *out_of_memory(size_t n) {
+  fprintf(stderr, "tvms: out of memory (a request of %zu bytes failed)\n", n);
+  exit(71);
+}
+
+void gc_start(void) {
+  GC_set_all_interior_pointers(1);
+  GC_INIT();
+  GC_allow_register_threads();
+  GC_set_warn_proc(GC_ignore_warn_proc);
+  GC_set_oom_fn(out_of_memory);
+  GC_expand_hp(64u << 20); /* most runs then never collect */
+}
+
+void *gc_alloc(size_t n) {
+  void *p = GC_MALLOC(n);
+  return p ? p : out_of_memory(n);
+}
+
+void *gc_alloc_atomic(size_t n) {
+  void *p = GC_MALLOC_ATOMIC(n);
+  return p ? memset(p, 0, n) : out_of_memory(n);
+}
+
+void *gc_grow(void *old, size_t n) {
+  void *p = GC_REALLOC(old, n);
+  return p ? p : out_of_memory(n);
+}
+
+void gc_root(void *p) { vec_push(&roots, p); }
+
+void gc_thread_begin(void) {
+  struct GC_stack_base base;
+  if (GC_get_stack_base(&base) == GC_SUCCESS) GC_register_my_thread(&base);
+}
+
+void gc_thread_end(void) { GC_unregister_my_thread(); }
+
+void gc_foreign(ptrdiff_t nbytes) {
+  static ptrdiff_t held, collect_at = 256 << 20;
+  held += nbytes;
+  if (nbytes <= 0 || held < collect_at) return;
+  GC_gcollect();
+  GC_invoke_finalizers();
+  collect_at = held * 2 > 256 << 20 ? held * 2 : 256 << 20;
+}
+
+static void run_finalizer(void *p, void *fn) {
+  void (*call)(void *);
+  memcpy(&call, &fn, sizeof call); /* ISO C has no cast from object to function pointer */
+  call(p);
+}
+
+void gc_finalizer(void *p, void (*fn)(void *)) {
+  void *data;
+  memcpy(&data, &fn, sizeof data);
+  GC_register_finalizer_no_order(p, run_finalizer, data, NULL, NULL);
+}

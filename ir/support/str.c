@@ -1,0 +1,169 @@
+/* str.c -- interned strings, the string builder, and the "did you mean" distance. */
+#include "ir/support/str.h"
+#include "ir/support/vec.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The intern table: open addressing, grown at three quarters full. */
+static struct {
+  const char **at;
+  size_t len, cap;
+} interned;
+
+static uint64_t hash_bytes(const char *text, size_t n) {
+  uint64_t h = 1469598103934665603u; /* FNV-1a */
+  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
+  return h ^ h >> 29;
+}
+
+static const char **intern_slot(const char *text, size_t n) {
+  size_t mask = interned.cap - 1;
+  for (size_t i = hash_bytes(text, n) & mask;; i = (i + 1) & mask) {
+    const char *old = interned.at[i];
+    if (!old || (strncmp(old, text, n) == 0 && old[n] == '\0')) return &interned.at[i];
+  }
+}
+
+static void intern_grow(void) {
+  const char **old = interned.at;
+  size_t n = interned.cap;
+  interned.cap = n ? n * 2 : 4096;
+  interned.at = NEW_ARRAY(const char *, interned.cap);
+  for (size_t i = 0; i < n; i++)
+    if (old[i]) *intern_slot(old[i], strlen(old[i])) = old[i];
+}
+
+const char *str_intern_n(const char *text, size_t n) {
+  if (interned.len * 4 >= interned.cap * 3) intern_grow();
+  const char **slot = intern_slot(text, n);
+  if (!*slot) *slot = str_copy_n(text, n), interned.len++;
+  return *slot;
+}
+
+const char *str_intern(const char *text) { return str_intern_n(text, strlen(text)); }
+
+const char *str_copy_n(const char *text, size_t n) {
+  char *copy = NEW_BYTES(n + 1);
+  memcpy(copy, text, n);
+  return copy;
+}
+
+const char *str_vformat(const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  int n = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  char *text = NEW_BYTES((size_t)n + 1);
+  vsnprintf(text, (size_t)n + 1, format, args);
+  return text;
+}
+
+const char *str_format(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const char *text = str_vformat(format, args);
+  va_end(args);
+  return text;
+}
+
+static void builder_reserve(Str *s, size_t more) {
+  if (s->len + more + 1 <= s->cap) return;
+  size_t cap = s->cap < 64 ? 64 : s->cap * 2;
+  while (cap < s->len + more + 1) cap *= 2;
+  char *at = NEW_BYTES(cap);
+  if (s->len) memcpy(at, s->at, s->len);
+  s->at = at;
+  s->cap = cap;
+}
+
+void str_add_n(Str *s, const char *text, size_t n) {
+  builder_reserve(s, n);
+  memcpy(s->at + s->len, text, n);
+  s->len += n;
+  s->at[s->len] = '\0';
+}
+
+void str_add(Str *s, const char *text) { str_add_n(s, text, strlen(text)); }
+
+void str_add_char(Str *s, char c) { str_add_n(s, &c, 1); }
+
+void str_printf(Str *s, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  str_add(s, str_vformat(format, args));
+  va_end(args);
+}
+
+const char *str_text(Str *s) {
+  builder_reserve(s, 0);
+  s->at[s->len] = '\0';
+  return s->at;
+}
+
+void str_add_quoted(Str *s, const char *text, size_t n) {
+  str_add_char(s, '"');
+  for (size_t i = 0; i < n; i++) {
+    unsigned char c = (unsigned char)text[i];
+    switch (c) {
+    case '"': str_add(s, "\\\""); break;
+    case '\\': str_add(s, "\\\\"); break;
+    case '\n': str_add(s, "\\n"); break;
+    case '\t': str_add(s, "\\t"); break;
+    case '\r': str_add(s, "\\r"); break;
+    default:
+      if (c < 0x20 || c == 0x7f) str_printf(s, "\\x%02x", c);
+      else str_add_char(s, (char)c);
+    }
+  }
+  str_add_char(s, '"');
+}
+
+void str_add_double(Str *s, double x) {
+  if (isnan(x)) return str_add(s, "nan");
+  if (isinf(x)) return str_add(s, x < 0 ? "-inf" : "inf");
+  char text[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, x);
+    if (strtod(text, NULL) == x) break;
+  }
+  /* Python's repr: scientific notation only below 1e-4 and from 1e16 on. */
+  double size = fabs(x);
+  if (strchr(text, 'e') && size >= 1e-4 && size < 1e16) snprintf(text, sizeof text, "%.1f", x);
+  str_add(s, text);
+  if (!strpbrk(text, ".e")) str_add(s, ".0");
+}
+
+/* Optimal string alignment distance (Damerau-Levenshtein without repeated edits), at most `limit`.
+ */
+static int edit_distance(const char *a, const char *b, int limit) {
+  int n = (int)strlen(a), m = (int)strlen(b);
+  if (abs(n - m) > limit || n > 100 || m > 100) return limit + 1;
+  int d[3][102];
+  for (int j = 0; j <= m; j++) d[0][j] = j;
+  for (int i = 1; i <= n; i++) {
+    int *row = d[i % 3], *up = d[(i + 2) % 3], *up2 = d[(i + 1) % 3];
+    row[0] = i;
+    for (int j = 1; j <= m; j++) {
+      int best = up[j - 1] + (a[i - 1] != b[j - 1]);
+      if (up[j] + 1 < best) best = up[j] + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && up2[j - 2] + 1 < best)
+        best = up2[j - 2] + 1;
+      row[j] = best;
+    }
+  }
+  return d[n % 3][m];
+}
+
+const char *str_near(const char *name, const char *const *options, int n) {
+  int length = (int)strlen(name);
+  int limit = length <= 2 ? 1 : length <= 5 ? 2 : length / 3 + 1;
+  const char *best = NULL;
+  for (int i = 0; i < n; i++) {
+    int d = edit_distance(name, options[i], limit);
+    if (d > 0 && d <= limit && d < length) best = options[i], limit = d - 1;
+  }
+  return best;
+}

@@ -1,0 +1,30 @@
+/* target.h -- what code is made for: "llvm -mcpu=znver3 -num-cores=2" as a struct (target.def). */
+#ifndef IR_TARGET_H
+#define IR_TARGET_H
+
+#include "ir/ir.h"
+
+typedef struct Target {
+  const char *kind;   /* a row of target.def */
+  const char *device; /* "cpu" */
+  Map options;        /* interned name to text; all options of the kind, defaults filled in */
+} Target;
+
+/* Raises TargetError for an unknown kind or option or a bad value, with the list of what there is.
+ */
+const Target *target_parse(const char *text, Span span);
+const char *target_text(const Target *t); /* options that differ from the default only */
+
+const char *target_option(const Target *t, const char *name);
+int64_t target_option_int(const Target *t, const char *name);
+
+typedef struct TargetOption {
+  const char *kind, *name, *type, *value, *doc;
+} TargetOption;
+typedef struct TargetKind {
+  const char *name, *device, *keys, *doc;
+} TargetKind;
+const TargetKind *target_kinds(int *n);
+const TargetOption *target_options(int *n);
+
+#endif

@@ -1,0 +1,215 @@
+/* core.c -- print, len, repr, getattr, hash, ...: what works on any value. */
+#include "lang/builtin/builtin.h"
+#include "lang/builtin/file.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static Value builtin_print(BuiltinCall *c) {
+  Str out = {0};
+  ValueVec *args = value_items(c->args[0]);
+  const char *sep = value_is_none(c->args[1]) ? " " : value_as_text(c->args[1], "sep", c->spans[1]);
+  const char *end = value_is_none(c->args[2]) ? "\n" : value_as_text(c->args[2], "end", c->spans[2]);
+  for (int i = 0; i < args->len; i++) {
+    if (i) str_add(&out, sep);
+    value_add_str(args->at[i], &out);
+  }
+  str_add(&out, end);
+  if (value_is_none(c->args[3])) fwrite(str_text(&out), 1, out.len, stdout);
+  else file_write(c->args[3], str_text(&out), out.len, c->spans[3]);
+  if (value_truth(c->args[4], c->span)) fflush(stdout);
+  return value_none();
+}
+
+static Value builtin_input(BuiltinCall *c) {
+  fputs(value_to_str(c->args[0]), stdout);
+  fflush(stdout);
+  char *line = NULL;
+  size_t cap = 0;
+  ssize_t n = getline(&line, &cap, stdin);
+  if (n < 0) {
+    free(line);
+    raise("EOFError", c->span, "input has ended");
+  }
+  if (n && line[n - 1] == '\n') n--;
+  Value v = value_str_n(line, (size_t)n);
+  free(line);
+  return v;
+}
+
+static Value builtin_len(BuiltinCall *c) { return value_int(value_length(c->args[0], c->spans[0])); }
+
+static Value builtin_repr(BuiltinCall *c) {
+  Str out = {0};
+  value_add_repr(c->args[0], &out);
+  return value_str_take(&out);
+}
+
+/* The text of repr with \x, \u or \U for all that is not ASCII. */
+static Value builtin_ascii(BuiltinCall *c) {
+  Str out = {0};
+  const char *text = value_repr(c->args[0]);
+  for (size_t n; *text; text += n) {
+    uint32_t code = utf8_decode(text, &n);
+    if (code < 0x80) str_add_char(&out, (char)code);
+    else str_printf(&out, code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x", code);
+  }
+  return value_str_take(&out);
+}
+
+static Value builtin_hash(BuiltinCall *c) {
+  uint64_t h = value_hash(c->args[0], c->spans[0]);
+  return value_int(c->args[0].type == &type_int ? c->args[0].integer : (int64_t)(h >> 2));
+}
+
+static Value builtin_callable(BuiltinCall *c) { return value_bool(value_is_callable(c->args[0])); }
+
+/* ---- attributes ---- */
+
+static const char *attr_name(BuiltinCall *c) {
+  return str_intern(value_as_text(c->args[1], "the name of an attribute", c->spans[1]));
+}
+
+static Value builtin_getattr(BuiltinCall *c) {
+  const char *name = attr_name(c);
+  if (!c->args[2].type) return value_get_attr(c->args[0], name, c->span);
+  Value x = value_find_attr(c->args[0], name, c->span);
+  return x.type ? x : c->args[2];
+}
+
+typedef struct Lookup {
+  Value v, found;
+  const char *name;
+  Span span;
+} Lookup;
+
+static void look_up(void *context) {
+  Lookup *l = context;
+  l->found = value_find_attr(l->v, l->name, l->span);
+}
+
+static Value builtin_hasattr(BuiltinCall *c) {
+  Lookup l = {.v = c->args[0], .name = attr_name(c), .span = c->span};
+  Error *e = eval_protect(look_up, &l);
+  if (e && !exception_matches(e, exception_class("AttributeError"))) error_raise(e);
+  return value_bool(!e && l.found.type);
+}
+
+static Value builtin_setattr(BuiltinCall *c) {
+  value_set_attr(c->args[0], attr_name(c), c->args[2], c->span);
+  return value_none();
+}
+
+static Value builtin_dir(BuiltinCall *c) {
+  StrVec names = {0};
+  ValueVec out = {0};
+  if (c->args[0].type) value_attr_names(c->args[0], &names);
+  else env_names(env_module(c->env), &names);
+  Value set = value_set();
+  for each (const char *, n, &names) set_add(set, value_str(*n), c->span);
+  out = value_to_vec(set, c->span);
+  sequence_sort(&out, value_none(), false, c->span);
+  return value_list(out);
+}
+
+static Value scope_dict(Env *env) {
+  Value dict = value_dict();
+  for (int i = 0; i < env->names.len; i++)
+    if (env->names.at[i].key)
+      value_dict_set(dict, value_str(env->names.at[i].key), *(Value *)env->names.at[i].value,
+                     (Span){0});
+  return dict;
+}
+static Value builtin_globals(BuiltinCall *c) { return scope_dict(env_module(c->env)); }
+static Value builtin_locals(BuiltinCall *c) { return scope_dict(c->env); }
+
+static Value builtin_vars(BuiltinCall *c) {
+  return value_get_attr(c->args[0], str_intern("__dict__"), c->span);
+}
+
+/* ---- super ---- */
+
+static Value builtin_super(BuiltinCall *c) {
+  if (c->args[0].type) {
+    if (c->args[0].type != &type_class || !c->args[1].type)
+      raise("TypeError", c->span, "super() takes no arguments, or a class and an object");
+    ClassObject *class = c->args[0].object;
+    return value_of(&type_super, NEW(SuperObject, .class = class->base, .self = c->args[1]));
+  }
+  for (Env *e = c->env; e; e = e->outer) {
+    FunctionObject *f = e->function;
+    if (!f || !f->class_scope) continue;
+    const char *first = function_first_param(f);
+    Value *self = first ? map_get(&e->names, first) : NULL;
+    if (!self) break;
+    return value_of(&type_super,
+                    NEW(SuperObject, .class = f->class_scope->class_object->base, .self = *self));
+  }
+  raise("RuntimeError", c->span, "super() without arguments stands only in a method");
+}
+
+/* ---- texts as programs ---- */
+
+/* What the parser reports of the text becomes a SyntaxError. */
+static void *parsed(BuiltinCall *c, bool expression) {
+  value_as_text(c->args[0], "the text", c->spans[0]);
+  StrObject *s = c->args[0].object;
+  const Source *source = source_add("<text>", s->text, s->len);
+  if (!source) raise("MemoryError", c->span, "the texts read so far are 4 GB together");
+  DiagVec *old = diag_capture();
+  void *tree = expression ? (void *)parse_expression(source) : (void *)parse_module(source);
+  DiagVec *found = diag_restore(old);
+  for each (Diag *, d, found)
+    if ((*d)->severity == DIAG_ERROR) raise("SyntaxError", (*d)->span, "%s", (*d)->text);
+  if (!tree) raise("SyntaxError", c->spans[0], "no expression");
+  return tree;
+}
+
+static Value builtin_eval(BuiltinCall *c) { return eval(c->env, parsed(c, true)); }
+
+static Value builtin_exec(BuiltinCall *c) {
+  AstModule *m = parsed(c, false);
+  exec_block(c->env, &m->body);
+  return value_none();
+}
+
+static Value builtin_format(BuiltinCall *c) {
+  Str out = {0};
+  value_format(c->args[0], value_as_text(c->args[1], "the format", c->spans[1]), &out, c->span);
+  return value_str_take(&out);
+}
+
+static Value builtin_id(BuiltinCall *c) {
+  static Map numbers; /* small numbers in the order of asking: addresses would differ each time */
+  const void *key = c->args[0].object ? c->args[0].object : (const void *)c->args[0].type;
+  if (c->args[0].type == &type_int) return value_int(c->args[0].integer);
+  intptr_t n = (intptr_t)map_get(&numbers, key);
+  if (!n) {
+    n = numbers.live + 1;
+    map_set(&numbers, key, (void *)n);
+  }
+  return value_int(n);
+}
+
+static const Builtin rows[] = {
+    {"print", "*values, sep=' ', end='\n', file=None, flush=False", builtin_print,
+     "writes values as text"},
+    {"input", "prompt='', /", builtin_input, "reads a line"},
+    {"len", "object, /", builtin_len, "how many items"},
+    {"repr", "object, /", builtin_repr, "the text that shows a value"},
+    {"ascii", "object, /", builtin_ascii, "repr, in ASCII"},
+    {"format", "value, spec='', /", builtin_format, "a value as text by a format specification"},
+    {"hash", "object, /", builtin_hash, "a number that equal values share"},
+    {"id", "object, /", builtin_id, "a number of this object"},
+    {"callable", "object, /", builtin_callable, "can it be called?"},
+    {"getattr", "object, name, default?, /", builtin_getattr, "an attribute by name"},
+    {"hasattr", "object, name, /", builtin_hasattr, "has it such an attribute?"},
+    {"setattr", "object, name, value, /", builtin_setattr, "sets an attribute by name"},
+    {"eval", "text, /", builtin_eval, "the value of an expression given as text"},
+    {"exec", "text, /", builtin_exec, "runs statements given as text, in this scope"},
+    {"dir", "object?, /", builtin_dir, "names of attributes, or of this module, sorted"},
+    {"vars", "object, /", builtin_vars, "an object's attributes as a dict"},
+    {"globals", "", builtin_globals, "the module's names, as a copy"},
+    {"locals", "", builtin_locals, "the names of this scope, as a copy"},
+    {"super", "type?, object?, /", builtin_super, "the methods of the base class"},
+};
+const BuiltinTable core_builtins = {rows, sizeof rows / sizeof *rows};

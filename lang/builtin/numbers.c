@@ -1,0 +1,124 @@
+/* numbers.c -- abs, round, divmod, pow, and text forms of ints. */
+#include "lang/builtin/builtin.h"
+#include <math.h>
+#include <stdlib.h>
+
+static Value builtin_abs(BuiltinCall *c) {
+  Value x = c->args[0];
+  if (x.type == &type_float) return value_float(fabs(x.real));
+  if (x.type == &type_bool) return value_int(x.boolean);
+  if (x.type == &type_int)
+    return x.integer < 0 ? value_unary(AST_NEG, x, c->span) : x;
+  if (x.type == &type_instance) {
+    Value r = instance_special(x, "__abs__", 0, NULL, c->span);
+    if (r.type) return r;
+  }
+  Value method = value_find_attr(x, str_intern("__abs__"), c->span);
+  if (method.type) return value_call_with(method, 0, NULL, c->span);
+  raise("TypeError", c->spans[0], "bad operand type for abs(): '%s'", value_type_text(x));
+}
+
+/* To a multiple of 10**-digits, half to even. */
+static Value round_int(int64_t x, int64_t digits, Span span) {
+  if (digits >= 0) return value_int(x);
+  if (digits < -18) return value_int(0);
+  int64_t unit = 1;
+  for (int64_t i = digits; i < 0; i++) unit *= 10;
+  int64_t rest = x % unit, half = unit / 2, base = x - rest;
+  int64_t size = llabs(rest);
+  bool away = size > half || (size == half && (base / unit) % 2 != 0);
+  if (away && __builtin_add_overflow(base, x < 0 ? -unit : unit, &base))
+    raise("OverflowError", span, "the rounded number does not fit in a 64-bit int");
+  return value_int(base);
+}
+
+static Value builtin_round(BuiltinCall *c) {
+  Value x = c->args[0];
+  bool whole = value_is_none(c->args[1]);
+  int64_t digits = whole ? 0 : value_as_int(c->args[1], "the number of digits", c->spans[1]);
+  if (x.type == &type_instance) {
+    Value r = instance_special(x, "__round__", whole ? 0 : 1, &c->args[1], c->span);
+    if (r.type) return r;
+  }
+  Value method = x.type == &type_instance ? value_absent()
+                                          : value_find_attr(x, str_intern("__round__"), c->span);
+  if (method.type) return value_call_with(method, whole ? 0 : 1, &c->args[1], c->span);
+  if (x.type != &type_float)
+    return round_int(value_as_int(x, "the argument of round()", c->spans[0]), digits, c->span);
+  if (whole) {
+    double r = nearbyint(x.real);
+    if (isnan(r)) raise("ValueError", c->span, "cannot convert float NaN to integer");
+    if (!(fabs(r) < 9223372036854775808.0))
+      raise("OverflowError", c->span, "the float does not fit in a 64-bit int");
+    return value_int((int64_t)r);
+  }
+  if (!isfinite(x.real) || digits > 340) return x;
+  if (digits < -320) return value_float(copysign(0, x.real));
+  if (digits >= 0) return value_float(strtod(str_format("%.*f", (int)digits, x.real), NULL));
+  double unit = pow(10, (double)-digits);
+  return value_float(nearbyint(x.real / unit) * unit);
+}
+
+static Value builtin_divmod(BuiltinCall *c) {
+  Value q = value_binary(AST_FLOORDIV, c->args[0], c->args[1], c->span);
+  return value_tuple_of(2, q, value_binary(AST_MOD, c->args[0], c->args[1], c->span));
+}
+
+static uint64_t modulo_power(uint64_t base, uint64_t exponent, uint64_t m) {
+  unsigned __int128 result = 1 % m, factor = base % m;
+  for (; exponent; exponent >>= 1, factor = factor * factor % m)
+    if (exponent & 1) result = result * factor % m;
+  return (uint64_t)result;
+}
+
+static Value builtin_pow(BuiltinCall *c) {
+  if (value_is_none(c->args[2])) return value_binary(AST_POW, c->args[0], c->args[1], c->span);
+  int64_t m = value_as_int(c->args[2], "the modulus", c->spans[2]);
+  int64_t e = value_as_int(c->args[1], "the exponent", c->spans[1]);
+  if (!m) raise("ValueError", c->span, "pow() 3rd argument cannot be 0");
+  if (e < 0) raise("ValueError", c->span, "pow() with a modulus needs an exponent that is not negative");
+  Value base = value_binary(AST_MOD, c->args[0], value_int(m == INT64_MIN ? m : llabs(m)), c->span);
+  int64_t r = (int64_t)modulo_power((uint64_t)value_as_int(base, "the base", c->span), (uint64_t)e,
+                                    m < 0 ? 0 - (uint64_t)m : (uint64_t)m);
+  return value_int(r && m < 0 ? r + m : r);
+}
+
+static Value in_base(BuiltinCall *c, const char *spec) {
+  Str out = {0};
+  format_int(&out, value_as_int(c->args[0], "the argument", c->spans[0]), spec, c->span);
+  return value_str_take(&out);
+}
+static Value builtin_hex(BuiltinCall *c) { return in_base(c, "#x"); }
+static Value builtin_oct(BuiltinCall *c) { return in_base(c, "#o"); }
+static Value builtin_bin(BuiltinCall *c) { return in_base(c, "#b"); }
+
+static Value builtin_ord(BuiltinCall *c) {
+  value_as_text(c->args[0], "the argument of ord()", c->spans[0]);
+  StrObject *s = c->args[0].object;
+  if (str_length(s) != 1)
+    raise("TypeError", c->spans[0], "ord() expected a character, but string of length %lld found",
+          (long long)str_length(s));
+  size_t n;
+  return value_int(utf8_decode(s->text, &n));
+}
+
+static Value builtin_chr(BuiltinCall *c) {
+  int64_t code = value_as_int(c->args[0], "the argument of chr()", c->spans[0]);
+  if (code < 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+    raise("ValueError", c->spans[0], "chr() arg not in range(0x110000), or half of a pair");
+  char text[4];
+  return value_str_n(text, utf8_encode((uint32_t)code, text));
+}
+
+static const Builtin rows[] = {
+    {"abs", "x, /", builtin_abs, "the absolute value"},
+    {"round", "number, ndigits=None", builtin_round, "rounded half to even"},
+    {"divmod", "x, y, /", builtin_divmod, "(x // y, x % y)"},
+    {"pow", "base, exp, mod=None", builtin_pow, "base ** exp, or that modulo mod"},
+    {"hex", "number, /", builtin_hex, "in base 16, with 0x"},
+    {"oct", "number, /", builtin_oct, "in base 8, with 0o"},
+    {"bin", "number, /", builtin_bin, "in base 2, with 0b"},
+    {"ord", "c, /", builtin_ord, "the code of a character"},
+    {"chr", "i, /", builtin_chr, "the character of a code"},
+};
+const BuiltinTable number_builtins = {rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,22 @@
+/* tensor.h -- tensors as values of the language, and the namespaces np and numpy. */
+#ifndef LANG_BUILTIN_TENSOR_H
+#define LANG_BUILTIN_TENSOR_H
+
+#include "lang/value/value.h"
+#include "target/runtime/tvms.h"
+
+extern const ValueType type_tensor;
+
+/* A tensor value that owns `owned`: it is released some time after the value is unreachable. */
+Value value_tensor(TvmsTensor *owned);
+/* The tensor, borrowed; raises TypeError if the value is none. */
+TvmsTensor *value_as_tensor(Value v, Span span);
+/* Anything that np.array takes: tensors as they are, numbers and nested lists as new tensors. */
+Value tensor_of(Value v, Span span);
+/* A new tensor whose elements are not set. */
+Value tensor_new(DataType t, int ndim, const int64_t *shape, Span span);
+DataType tensor_dtype(Value tensor);
+
+void tensor_start(void);
+
+#endif

@@ -1,0 +1,52 @@
+/* numpy.c -- the namespaces numpy (also np), numpy.random and numpy.testing. */
+#include "lang/builtin/tensor/tensor_impl.h"
+#include <math.h>
+
+extern const BuiltinRows testing_rows;
+
+static Value find_dtype(Namespace *ns, const char *name) {
+  (void)ns;
+  return dtype_named(name);
+}
+
+static void dtype_names(Namespace *ns, StrVec *out) {
+  static const char *const names[] = {"bool",    "int8",    "int16",   "int32",    "int64",
+                                      "uint8",   "uint16",  "uint32",  "uint64",   "float16",
+                                      "float32", "float64", "bfloat16", "random",  "testing"};
+  (void)ns;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) vec_push(out, names[i]);
+}
+
+static Value load_numpy(void) {
+  static Value numpy;
+  static const BuiltinRows *const tables[] = {&create_rows, &unary_rows, &binary_rows, &reduce_rows,
+                                              &shape_rows,  &join_rows,  &matmul_rows, &sort_rows,
+                                              &index_rows,  &testing_rows};
+  if (numpy.type) return numpy;
+  numpy = value_namespace("numpy");
+  Namespace *ns = numpy.object;
+  ns->find = find_dtype;
+  ns->names = dtype_names;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    namespace_add_builtins(numpy, tables[i]->rows, tables[i]->n);
+  namespace_set(numpy, "pi", value_float(M_PI));
+  namespace_set(numpy, "e", value_float(M_E));
+  namespace_set(numpy, "inf", value_float(INFINITY));
+  namespace_set(numpy, "nan", value_float(NAN));
+  namespace_set(numpy, "newaxis", value_none());
+  namespace_set(numpy, "ndarray", value_type(&type_tensor));
+  return numpy;
+}
+
+static Value new_tensor(BuiltinCall *c) { return tensor_array(c->args[0], c->args[1], c->spans[0]); }
+static const Builtin constructor = {"tensor", "object, dtype=None", new_tensor,
+                                    "a tensor of numbers, nested lists, tensors"};
+static const TypeObject tensor_type = {.type = &type_tensor, .constructor = &constructor};
+
+void tensor_start(void) {
+  type_define(&tensor_type);
+  namespace_register("numpy", load_numpy);
+  namespace_register("np", load_numpy);
+  namespace_register("numpy.random", random_namespace);
+  namespace_register("numpy.testing", testing_namespace);
+}

@@ -1,0 +1,270 @@
+/* tensor.c -- the value type tensor: over TvmsTensor, shaped like NumPy's ndarray. */
+#include "lang/builtin/tensor/tensor_impl.h"
+
+typedef struct TensorObject {
+  TvmsTensor *tensor;
+  size_t nbytes;
+} TensorObject;
+
+static void release(void *p) {
+  TensorObject *o = p;
+  gc_foreign(-(ptrdiff_t)o->nbytes);
+  tvms_release(o->tensor);
+  o->tensor = NULL;
+}
+
+Value value_tensor(TvmsTensor *owned) {
+  TensorObject *o = NEW(TensorObject, .tensor = owned, .nbytes = tvms_tensor_nbytes(owned));
+  gc_finalizer(o, release);
+  gc_foreign((ptrdiff_t)o->nbytes);
+  return value_of(&type_tensor, o);
+}
+
+TvmsTensor *value_as_tensor(Value v, Span span) {
+  if (v.type != &type_tensor)
+    raise("TypeError", span, "expected a tensor, found '%s'", value_type_text(v));
+  return ((TensorObject *)v.object)->tensor;
+}
+
+Value tensor_new(DataType t, int ndim, const int64_t *shape, Span span) {
+  if (!is_storable(t))
+    raise("TypeError", span, "tensors of dtype %s are not supported", dtype_text(t));
+  DLDataType dl = {(uint8_t)dtype_dlpack_code(t), t.bits, 1};
+  TvmsTensor *out;
+  if (tvms_tensor_new(&out, ndim, shape, dl) != 0)
+    raise("ValueError", span, "%s", tvms_last_error());
+  return value_tensor(out);
+}
+
+DataType tensor_dtype(Value tensor) {
+  DLDataType t = tvms_tensor_dl(((TensorObject *)tensor.object)->tensor)->dtype;
+  return dtype_from_dlpack(t.code, t.bits, t.lanes);
+}
+
+/* ---- one element ---- */
+
+static Value only_element(Value v, const char *what, Span span) {
+  View x = view_of(v);
+  if (view_size(&x) != 1)
+    raise("TypeError", span, "%s of a tensor of shape %s: only one of size 1 has a value", what,
+          dims_text(x.ndim, x.shape));
+  return load_value(x.dtype, x.data);
+}
+
+static bool truth(Value v, Span span) {
+  View x = view_of(v);
+  if (view_size(&x) != 1)
+    raise("ValueError", span,
+          "the truth value of a tensor of shape %s is ambiguous: use a.any() or a.all()",
+          dims_text(x.ndim, x.shape));
+  return value_truth(load_value(x.dtype, x.data), span);
+}
+
+static void format(Value v, const char *spec, Str *out, Span span) {
+  if (!*spec) return tensor_str(v, out);
+  value_format(only_element(v, "the formatted value", span), spec, out, span);
+}
+
+static Value method_item(BuiltinCall *c) {
+  ValueVec *index = value_items(c->args[0]);
+  if (!index->len) return only_element(c->self, "item()", c->span);
+  View x = view_of(c->self);
+  Value i = index->len == 1 ? index->at[0] : c->args[0];
+  if (index->len == 1 && x.ndim != 1 && i.type == &type_int) { /* a flat index */
+    int64_t size = view_size(&x), flat = index_in_range(i, size, "tensor", c->span), at[MAX_DIMS];
+    for (int d = x.ndim; d-- > 0;) at[d] = flat % x.shape[d], flat /= x.shape[d];
+    return load_value(x.dtype, view_at(&x, at));
+  }
+  return only_element(tensor_get_item(c->self, i, c->span), "item()", c->span);
+}
+
+static Value method_float(BuiltinCall *c) {
+  Value x = only_element(c->self, "float()", c->span);
+  return value_float(value_as_float(x, "the element", c->span));
+}
+static Value method_int(BuiltinCall *c) {
+  Value x = only_element(c->self, "int()", c->span);
+  return value_call_with(value_type(&type_int), 1, &x, c->span);
+}
+static Value method_index(BuiltinCall *c) {
+  if (is_real(tensor_dtype(c->self)))
+    raise("TypeError", c->span, "only tensors of integers can be an index");
+  return value_int(value_as_int(only_element(c->self, "the index", c->span), "the index", c->span));
+}
+
+/* ---- lists ---- */
+
+static Value nested_list(const View *v, int dim, char *at) {
+  if (dim == v->ndim) return load_value(v->dtype, at);
+  ValueVec items = {0};
+  for (int64_t i = 0; i < v->shape[dim]; i++, at += v->strides[dim] * dtype_nbytes(v->dtype)) {
+    Value x = nested_list(v, dim + 1, at);
+    vec_push(&items, x);
+  }
+  return value_list(items);
+}
+
+static Value method_tolist(BuiltinCall *c) {
+  View v = view_of(c->self);
+  return nested_list(&v, 0, v.data);
+}
+
+static Value method_astype(BuiltinCall *c) {
+  View v = view_of(c->self);
+  return tensor_cast(&v, dtype_arg(c->args[0], c->spans[0]), c->span);
+}
+static Value method_copy(BuiltinCall *c) {
+  View v = view_of(c->self);
+  return tensor_copied(&v, c->span);
+}
+static Value method_numpy(BuiltinCall *c) { return c->self; }
+static Value method_fill(BuiltinCall *c) {
+  tensor_set_item(c->self, (Value){.type = &type_ellipsis}, c->args[0], c->span);
+  return value_none();
+}
+
+/* Each element's bytes, in order: what tests compare bit by bit. */
+static Value method_view(BuiltinCall *c) {
+  View v = view_of(c->self);
+  DataType t = dtype_arg(c->args[0], c->spans[0]);
+  if (dtype_nbytes(t) != dtype_nbytes(v.dtype))
+    raise("ValueError", c->span, "%s and %s are not of the same size", dtype_text(v.dtype),
+          dtype_text(t));
+  v.dtype = t;
+  return tensor_copied(&v, c->span);
+}
+
+static const Builtin methods[] = {
+    {"item", "*index", method_item, "the only element, or the one at the index, as a number"},
+    {"tolist", "", method_tolist, "nested lists of numbers"},
+    {"astype", "dtype", method_astype, "a copy of another dtype"},
+    {"copy", "", method_copy, "a copy"},
+    {"numpy", "", method_numpy, "itself: tensors are shared with compiled code"},
+    {"asnumpy", "", method_numpy, "itself: tensors are shared with compiled code"},
+    {"fill", "value, /", method_fill, "sets every element"},
+    {"view", "dtype, /", method_view, "a copy of the same bits as another dtype"},
+    {"round", "decimals=0", tensor_round, "rounded half to even"},
+    {"__round__", "ndigits=None", tensor_round, "rounded half to even"},
+    {"__abs__", "", tensor_abs, "the absolute values"},
+    {"__float__", "", method_float, "the only element as a float"},
+    {"__int__", "", method_int, "the only element as an int"},
+    {"__index__", "", method_index, "the only element, of an integer dtype"},
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static const BuiltinRows *const method_tables[] = {
+    &(const BuiltinRows){methods, METHODS}, &reduce_methods, &shape_methods, &sort_methods,
+    &index_methods};
+enum { TABLES = sizeof method_tables / sizeof *method_tables };
+
+/* ---- attributes ---- */
+
+static Value shape_of(Value v) {
+  View x = view_of(v);
+  ValueVec dims = {0};
+  for (int i = 0; i < x.ndim; i++) vec_push(&dims, value_int(x.shape[i]));
+  return value_tuple(dims);
+}
+
+static Value transposed(Value v, Span span) {
+  View x = view_of(v);
+  int order[MAX_DIMS];
+  for (int i = 0; i < x.ndim; i++) order[i] = x.ndim - 1 - i;
+  view_permute(&x, order);
+  return tensor_copied(&x, span);
+}
+
+static const char *const attributes[] = {"shape", "dtype", "ndim", "size", "T", "nbytes", "itemsize"};
+enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
+
+static Value get_attr(Value v, const char *name, Span span) {
+  View x = view_of(v);
+  if (strcmp(name, "shape") == 0) return shape_of(v);
+  if (strcmp(name, "dtype") == 0) return value_str(dtype_text(x.dtype));
+  if (strcmp(name, "ndim") == 0) return value_int(x.ndim);
+  if (strcmp(name, "size") == 0) return value_int(view_size(&x));
+  if (strcmp(name, "T") == 0) return transposed(v, span);
+  if (strcmp(name, "itemsize") == 0) return value_int(dtype_nbytes(x.dtype));
+  if (strcmp(name, "nbytes") == 0) return value_int(view_size(&x) * dtype_nbytes(x.dtype));
+  for (int i = 0; i < TABLES; i++) {
+    Value m = builtin_method(method_tables[i]->rows, method_tables[i]->n, v, name);
+    if (m.type) return m;
+  }
+  return value_absent();
+}
+
+static void attr_names(Value v, StrVec *out) {
+  (void)v;
+  for (int i = 0; i < ATTRIBUTES; i++) vec_push(out, attributes[i]);
+  for (int i = 0; i < TABLES; i++) builtin_names(method_tables[i]->rows, method_tables[i]->n, out);
+}
+
+/* ---- iteration ---- */
+
+static int64_t length(Value v, Span span) {
+  View x = view_of(v);
+  if (!x.ndim) raise("TypeError", span, "len() of a tensor without dimensions");
+  return x.shape[0];
+}
+
+static Value next_part(IteratorObject *it, Span span) {
+  return it->i < it->n ? tensor_get_item(it->source, value_int(it->i++), span) : value_absent();
+}
+
+static Value iter(Value v, Span span) {
+  View x = view_of(v);
+  if (!x.ndim) raise("TypeError", span, "iteration over a tensor without dimensions");
+  return value_iterator((IteratorObject){
+      .next = next_part, .name = "tensor_iterator", .source = v, .n = x.shape[0]});
+}
+
+static bool contains(Value v, Value x, Span span) {
+  Value same = tensor_compare_op(AST_EQ, v, x, span);
+  if (!same.type) return false;
+  return value_truth(value_call_with(value_get_attr(same, str_intern("any"), span), 0, NULL, span),
+                     span);
+}
+
+/* Equal as a whole: same dtype, shape and elements; without dimensions, the same number. For
+ * containers; `==` goes by element. */
+static bool equal(Value a, Value b) {
+  View x = view_of(a);
+  bool number = b.type == &type_int || b.type == &type_float || b.type == &type_bool;
+  if (number) return !x.ndim && value_equal(load_value(x.dtype, x.data), b);
+  if (b.type != &type_tensor) return false;
+  View y = view_of(b);
+  if (!x.ndim && !y.ndim)
+    return value_equal(load_value(x.dtype, x.data), load_value(y.dtype, y.data));
+  if (!dtype_equal(x.dtype, y.dtype) || x.ndim != y.ndim) return false;
+  for (int i = 0; i < x.ndim; i++)
+    if (x.shape[i] != y.shape[i]) return false;
+  const View *views[] = {&x, &y};
+  Rows r;
+  rows_start(&r, 2, views);
+  while (rows_next(&r)) {
+    double p[CHUNK], q[CHUNK];
+    load_reals(x.dtype, r.at[0], r.stride[0], r.n, p);
+    load_reals(y.dtype, r.at[1], r.stride[1], r.n, q);
+    for (int i = 0; i < r.n; i++)
+      if (!(p[i] == q[i])) return false;
+  }
+  return true;
+}
+
+const ValueType type_tensor = {.name = "tensor",
+                               .truth = truth,
+                               .repr = tensor_repr,
+                               .str = tensor_str,
+                               .get_attr = get_attr,
+                               .attr_names = attr_names,
+                               .get_item = tensor_get_item,
+                               .set_item = tensor_set_item,
+                               .binary = tensor_binary_op,
+                               .compare = tensor_compare_op,
+                               .unary = tensor_unary_op,
+                               .contains = contains,
+                               .length = length,
+                               .iter = iter,
+                               .equal = equal,
+                               .format = format,
+                               .inplace = tensor_inplace_op};

@@ -1,0 +1,125 @@
+/* constant.c -- constant tensors of the IR from numbers, nested lists and tensors of the script, and back. */
+#include "lang/builtin/tensor.h"
+#include "lang/dialect/tensor_names.h"
+
+typedef VEC(int64_t) DimVec;
+
+/* ---- lists ---- */
+
+static bool is_list(Value v) { return v.type == &type_list || v.type == &type_tuple; }
+
+static void list_shape(Value v, DimVec *dims) {
+  if (!is_list(v)) return;
+  ValueVec *items = value_items(v);
+  vec_push(dims, items->len);
+  if (items->len) list_shape(items->at[0], dims);
+}
+
+/* The dtype of a list of numbers: float32 if there is any float, else int32, or bool. */
+static DataType list_dtype(Value v) {
+  if (!is_list(v)) return v.type == &type_bool ? BOOL : v.type == &type_float ? FLOAT32 : INT32;
+  DataType t = BOOL;
+  for each (Value, x, value_items(v)) {
+    DataType e = list_dtype(*x);
+    if (dtype_is_float(e) || (dtype_is_int(e) && dtype_is_bool(t))) t = e;
+  }
+  return value_items(v)->len ? t : FLOAT32;
+}
+
+/* One number as the bytes of its dtype. */
+static void put_number(DataType t, Value v, char *at, Span span) {
+  double x;
+  if (v.type == &type_node && IS(FloatImm, v.node)) v = value_float(AS(FloatImm, v.node)->value);
+  if (v.type == &type_node && IS(IntImm, v.node)) v = value_int(AS(IntImm, v.node)->value);
+  if (dtype_is_float(t)) {
+    x = dtype_round_float(t, value_as_float(v, "an element of a constant", span));
+    if (t.bits == 64) memcpy(at, &x, 8);
+    else if (t.bits == 32) {
+      float f = (float)x;
+      memcpy(at, &f, 4);
+    } else {
+      uint32_t bits = dtype_float_to_bits(t, x);
+      memcpy(at, &bits, (size_t)dtype_nbytes(t));
+    }
+    return;
+  }
+  int64_t i = v.type == &type_bool ? v.boolean : value_as_int(v, "an element of a constant", span);
+  bool fits = dtype_is_bool(t) || (t.code == DTYPE_UINT && t.bits == 64) || (i >= dtype_min_int(t) && i <= dtype_max_int(t));
+  if (!fits) raise("OverflowError", span, "%ld does not fit in %s", (long)i, dtype_text(t));
+  if (dtype_is_bool(t)) i = i != 0;
+  memcpy(at, &i, (size_t)dtype_nbytes(t)); /* little-endian */
+}
+
+static void put_list(DataType t, Value v, const DimVec *dims, int axis, char **at, Span span) {
+  if (axis == dims->len) {
+    if (is_list(v)) raise("ValueError", span, "the lists of a constant have different lengths");
+    put_number(t, v, *at, span);
+    *at += dtype_nbytes(t);
+    return;
+  }
+  if (!is_list(v) || value_items(v)->len != dims->at[axis]) raise("ValueError", span, "the lists of a constant have different lengths");
+  for each (Value, x, value_items(v)) put_list(t, *x, dims, axis + 1, at, span);
+}
+
+static ConstData *new_data(DataType t, int ndim, const int64_t *shape) {
+  size_t size = (size_t)dtype_nbytes(t);
+  int64_t *dims = (int64_t *)(void *)NEW_BYTES(sizeof(int64_t) * (size_t)(ndim ? ndim : 1));
+  for (int i = 0; i < ndim; i++) dims[i] = shape[i], size *= (size_t)shape[i];
+  return NEW(ConstData, .elem = t, .ndim = ndim, .shape = dims, .bytes = NEW_BYTES(size ? size : 1), .nbytes = size);
+}
+
+static Node *node_of_data(const ConstData *d, Span span) {
+  NodeVec dims = {0};
+  for (int i = 0; i < d->ndim; i++) vec_push(&dims, int_imm(INT64, d->shape[i], span));
+  return MAKE(Constant, span, VOID_TYPE, .sinfo = sinfo_tensor(dims, d->elem, span), .data = d);
+}
+
+Node *constant_from_list(Value list, DataType t, Span span) {
+  DimVec dims = {0};
+  list_shape(list, &dims);
+  ConstData *d = new_data(t, dims.len, dims.at);
+  char *at = (char *)(uintptr_t)d->bytes;
+  put_list(t, list, &dims, 0, &at, span);
+  return node_of_data(d, span);
+}
+
+/* ---- tensors ---- */
+
+static const DLTensor *compact_tensor(Value v, TvmsTensor **copy, Span span) {
+  TvmsTensor *t = value_as_tensor(v, span);
+  *copy = NULL;
+  if (!tvms_tensor_is_compact(t)) {
+    if (tvms_tensor_copy(copy, t)) raise("RuntimeError", span, "%s", tvms_last_error());
+    t = *copy;
+  }
+  return tvms_tensor_dl(t);
+}
+
+Node *constant_node(Value tensor_value, Span span) {
+  TvmsTensor *copy;
+  const DLTensor *dl = compact_tensor(tensor_value, &copy, span);
+  ConstData *d = new_data(dtype_from_dlpack(dl->dtype.code, dl->dtype.bits, dl->dtype.lanes), dl->ndim, dl->shape);
+  memcpy((char *)(uintptr_t)d->bytes, (const char *)dl->data + dl->byte_offset, d->nbytes);
+  tvms_release(copy);
+  return node_of_data(d, span);
+}
+
+Value constant_value(const ConstData *d) {
+  DLDataType t = {(uint8_t)dtype_dlpack_code(d->elem), d->elem.bits, (uint16_t)d->elem.lanes};
+  TvmsTensor *out;
+  if (tvms_tensor_new(&out, d->ndim, d->shape, t) || tvms_tensor_set_bytes(out, d->bytes, d->nbytes))
+    raise("RuntimeError", (Span){0}, "%s", tvms_last_error());
+  return value_tensor(out);
+}
+
+Node *constant_of_value(Value v, DataType t, Span span) {
+  bool keeps_dtype = dtype_is_void(t);
+  if (v.type == &type_tensor) {
+    if (keeps_dtype) return constant_node(v, span);
+    CallArgs args = {.positional = {.at = (Value[]){value_str(dtype_text(t))}, .len = 1}, .span = span};
+    return constant_node(value_call(value_get_attr(v, str_intern("astype"), span), &args), span);
+  }
+  if (value_is_node(v, NK_Constant)) return v.node;
+  if (keeps_dtype) t = v.type == &type_node ? v.node->dtype : list_dtype(v);
+  return constant_from_list(v, t, span);
+}

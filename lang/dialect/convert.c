@@ -1,0 +1,266 @@
+/* convert.c -- values of the script to IR nodes, and attribute values back. */
+#include "lang/dialect/dialect_impl.h"
+#include "lang/builtin/tensor.h"
+#include "target/runtime/tvms.h"
+
+const char *value_type_name(Value v) {
+  if (!v.type) return "nothing";
+  if (v.type == &type_node) return node_kind_name(v.node->kind);
+  return v.type->name;
+}
+
+static _Noreturn void cannot(Value v, const char *want, Span span) {
+  if (v.type == &type_poison) raise(ERROR_POISONED, span, "an earlier error");
+  raise("TypeError", span, "expected %s, found %s", want, value_type_name(v));
+}
+
+/* A[0:4] where a value is needed: a vector of as many elements as the one open axis has. */
+static Node *region_load(Node *node, Span span) {
+  BufferRegion *r = AS(BufferRegion, node);
+  NodeVec at = {0};
+  for each (Node *, range, &r->region) {
+    Range *x = AS(Range, *range);
+    int64_t n;
+    if (!expr_is_const_int(x->extent, &n) || n < 1 || n > INT16_MAX)
+      raise("TypeError", span, "a slice used as a value needs a constant, positive number of elements");
+    vec_push(&at, n == 1 ? x->min
+                         : MAKE(Ramp, span, dtype_with_lanes(x->min->dtype, (int)n), .base = x->min,
+                                .stride = int_imm(x->min->dtype, 1, span), .lanes = (int)n));
+  }
+  return expr_load(r->buffer, at, span);
+}
+
+Node *to_expr(Value v, Span span) {
+  if (v.type == &type_bool) return int_imm(BOOL, v.boolean, span);
+  if (v.type == &type_int)
+    return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
+  if (v.type == &type_float) return float_imm(FLOAT32, v.real, span);
+  if (v.type == &type_str) return string_imm(value_text(v), span);
+  if (v.type == &type_dtype) return string_imm(dtype_text(to_dtype(v, span)), span);
+  if (v.type == &type_node) {
+    Node *n = v.node;
+    if (node_is_expr(n)) return n;
+    if (IS(BufferRegion, n)) return region_load(n, span);
+    if (IS(PrimValue, n)) return AS(PrimValue, n)->value;
+    if (IS(IterVar, n)) return AS(IterVar, n)->var;
+    if (IS(Buffer, n))
+      raise("TypeError", span, "buffer '%s' is not a value; index it, or use '.data' for its pointer",
+            AS(Buffer, n)->name);
+  }
+  cannot(v, "a scalar expression", span);
+}
+
+NodeVec to_dims(Value v, Span span) {
+  NodeVec out = {0};
+  if (v.type != &type_tuple && v.type != &type_list) return to_exprs(v, span);
+  for each (Value, x, value_items(v))
+    vec_push(&out, x->type == &type_str ? dim_from_text(value_text(*x), span) : to_expr(*x, span));
+  return out;
+}
+
+NodeVec to_exprs(Value v, Span span) {
+  NodeVec out = {0};
+  if (v.type == &type_tuple || v.type == &type_list) {
+    for each (Value, x, value_items(v)) vec_push(&out, to_expr(*x, span));
+  } else if (value_is_node(v, NK_ShapeExpr)) {
+    return AS(ShapeExpr, v.node)->values;
+  } else {
+    vec_push(&out, to_expr(v, span));
+  }
+  return out;
+}
+
+DataType to_dtype(Value v, Span span) {
+  DataType t;
+  if (v.type == &type_dtype) {
+    DataType *p = v.object;
+    return *p;
+  }
+  if (value_is_node(v, NK_DataTypeImm)) return AS(DataTypeImm, v.node)->value;
+  if (v.type != &type_str) cannot(v, "a dtype such as \"float32\"", span);
+  if (!dtype_parse(value_text(v), &t)) {
+    static const char *const known[] = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+                                        "float16", "float32", "float64", "bfloat16", "bool", "handle", "void",
+                                        "float8_e4m3fn", "float8_e5m2"};
+    const char *near = str_near(value_text(v), known, sizeof known / sizeof *known);
+    raise("TypeError", span, "'%s' is not a dtype%s%s%s", value_text(v), near ? "; did you mean '" : "",
+          near ? near : "", near ? "'?" : "");
+  }
+  return t;
+}
+
+/* ---- graph values ---- */
+
+static Node *prim_value(Node *e, Span span) {
+  Node *info = MAKE(PrimStructInfo, span, VOID_TYPE, .elem = e->dtype, .value = e);
+  return MAKE(PrimValue, span, VOID_TYPE, .sinfo = info, .value = e);
+}
+
+static Node *tuple_node(NodeVec fields, Span span) {
+  NodeVec infos = {0};
+  for each (Node *, f, &fields) vec_push(&infos, sinfo_of(*f) ? sinfo_of(*f) : sinfo_object());
+  return MAKE(Tuple, span, VOID_TYPE, .sinfo = sinfo_tuple(infos, span), .fields = fields);
+}
+
+Node *to_relax(Value v, Span span) {
+  if (v.type == &type_bool || v.type == &type_float) return prim_value(to_expr(v, span), span);
+  if (v.type == &type_int) return prim_value(int_imm(INT64, v.integer, span), span);
+  if (v.type == &type_str)
+    return MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(), .value = value_text(v));
+  if (v.type == &type_dtype)
+    return MAKE(DataTypeImm, span, VOID_TYPE, .sinfo = sinfo_object(), .value = to_dtype(v, span));
+  if (v.type == &type_tensor) return constant_node(v, span);
+  if (v.type == &type_tuple || v.type == &type_list) {
+    NodeVec fields = {0};
+    for each (Value, x, value_items(v)) vec_push(&fields, to_relax(*x, span));
+    return tuple_node(fields, span);
+  }
+  if (v.type == &type_node) {
+    Node *n = v.node;
+    if (IS(Tuple, n) && !sinfo_of(n)) return tuple_node(AS(Tuple, n)->fields, n->span);
+    if (node_is_relax(n)) return n;
+    if (node_is_expr(n)) return prim_value(n, span);
+  }
+  cannot(v, "a graph expression", span);
+}
+
+/* Dims of graph tensors are int64. */
+static NodeVec graph_dims(Value v, Span span) {
+  NodeVec dims = to_dims(v, span), out = {0};
+  for each (Node *, d, &dims) {
+    if (!dtype_is_int((*d)->dtype))
+      raise("TypeError", span, "a dimension must be an integer, found %s", dtype_text((*d)->dtype));
+    vec_push(&out, expr_cast(INT64, *d, span));
+  }
+  return out;
+}
+
+Node *to_shape(Value v, Span span) {
+  if (value_is_node(v, NK_ShapeExpr)) return v.node;
+  if (value_is_node(v, NK_RelaxVar)) {
+    if (IS(ShapeStructInfo, sinfo_of(v.node))) return v.node;
+    raise("TypeError", span, "expected a shape, found a variable of %s", ir_print(sinfo_of(v.node), NULL));
+  }
+  NodeVec dims = graph_dims(v, span);
+  Node *info = MAKE(ShapeStructInfo, span, VOID_TYPE, .known = true, .values = dims, .ndim = dims.len);
+  return MAKE(ShapeExpr, span, VOID_TYPE, .sinfo = info, .values = dims);
+}
+
+Node *to_sinfo(Value v, Span span) {
+  if (value_is_none(v)) return sinfo_tuple((NodeVec){0}, span);
+  if (v.type == &type_node && node_is_sinfo(v.node)) return v.node;
+  if (v.type == &type_dtype) return MAKE(PrimStructInfo, span, VOID_TYPE, .elem = to_dtype(v, span));
+  if (v.type == &type_tuple || v.type == &type_list) {
+    NodeVec fields = {0};
+    for each (Value, x, value_items(v)) vec_push(&fields, to_sinfo(*x, span));
+    return sinfo_tuple(fields, span);
+  }
+  /* R.Tensor without parentheses: called with nothing. */
+  if (v.type == &type_annotation) return to_sinfo(value_call_with(v, 0, NULL, span), span);
+  cannot(v, "a type such as R.Tensor((n, 4), \"float32\")", span);
+}
+
+/* ---- attributes ---- */
+
+Node *dict_from_value(Value dict, Span span) {
+  Node *out = dict_new();
+  for (int i = 0; i < value_dict_len(dict); i++) {
+    Value key, x;
+    value_dict_entry(dict, i, &key, &x);
+    out = dict_with(out, value_as_text(key, "the key of an attribute", span), to_attr(x, span));
+  }
+  return out;
+}
+
+Node *to_attr(Value v, Span span) {
+  if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
+  if (v.type == &type_bool) return int_imm(BOOL, v.boolean, span);
+  if (v.type == &type_int) return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
+  if (v.type == &type_float) return float_imm(FLOAT64, v.real, span);
+  if (v.type == &type_str) return string_imm(value_text(v), span);
+  if (v.type == &type_dtype) return string_imm(dtype_text(to_dtype(v, span)), span);
+  if (v.type == &type_dict) return dict_from_value(v, span);
+  if (v.type == &type_tuple || v.type == &type_list) {
+    NodeVec items = {0};
+    for each (Value, x, value_items(v)) vec_push(&items, to_attr(*x, span));
+    return MAKE(Array, span, VOID_TYPE, .items = items, .is_tuple = false);
+  }
+  if (v.type == &type_node) return v.node;
+  cannot(v, "an attribute value (a number, text, a list, a dict)", span);
+}
+
+Value from_attr(Node *n) {
+  if (!n || IS(None, n)) return value_none();
+  if (IS(IntImm, n) && dtype_is_bool(n->dtype)) return value_bool(AS(IntImm, n)->value != 0);
+  if (IS(IntImm, n)) return value_int(AS(IntImm, n)->value);
+  if (IS(FloatImm, n)) return value_float(AS(FloatImm, n)->value);
+  if (IS(StringImm, n)) return value_str(AS(StringImm, n)->value);
+  if (IS(Array, n)) {
+    ValueVec items = {0};
+    for each (Node *, x, &AS(Array, n)->items) vec_push(&items, from_attr(*x));
+    return value_list(items);
+  }
+  if (IS(Dict, n)) {
+    Dict *d = AS(Dict, n);
+    Value out = value_dict();
+    for (int i = 0; i < d->keys.len; i++)
+      value_dict_set(out, value_str(d->keys.at[i]), from_attr(d->values.at[i]), n->span);
+    return out;
+  }
+  return value_node(n);
+}
+
+/* ---- dtypes as values ---- */
+
+static void dtype_repr(Value v, Str *out) { str_printf(out, "T.%s", dtype_text(to_dtype(v, (Span){0}))); }
+
+static Value dtype_call(Value f, CallArgs *args) {
+  DataType t = to_dtype(f, args->span);
+  if (args->positional.len > 1)
+    raise("TypeError", args->span, "T.%s takes one value at most, %d are given", dtype_text(t), args->positional.len);
+  bool is_size = false;
+  const char *scope = NULL;
+  for (int i = 0; i < args->names.len; i++) {
+    if (str_same(args->names.at[i], "is_size_var")) is_size = value_truth(args->named.at[i], args->span);
+    else if (str_same(args->names.at[i], "storage_scope"))
+      scope = value_as_text(args->named.at[i], "storage_scope", args->span);
+    else if (!str_same(args->names.at[i], "dtype"))
+      raise("TypeError", args->span, "T.%s has no argument '%s'", dtype_text(t), args->names.at[i]);
+  }
+  if (!args->positional.len || value_is_none(args->positional.at[0]))
+    return value_node(MAKE(Var, args->span, t, .elem = VOID_TYPE, .scope = scope, .is_size = is_size));
+  Value x = args->positional.at[0];
+  if (x.type == &type_str) { /* T.float32("inf") */
+    double special;
+    const char *text = value_text(x);
+    if (str_same(text, "inf")) special = __builtin_inf();
+    else if (str_same(text, "-inf")) special = -__builtin_inf();
+    else if (str_same(text, "nan")) special = __builtin_nan("");
+    else raise("ValueError", args->span, "expected a number, \"inf\", \"-inf\" or \"nan\", found \"%s\"", text);
+    if (!dtype_is_float(t)) raise("TypeError", args->span, "%s has no %s", dtype_text(t), text);
+    return value_node(float_imm(t, special, args->span));
+  }
+  if (x.type == &type_int && dtype_is_int(t)) {
+    if (t.code == DTYPE_INT ? x.integer < dtype_min_int(t) || x.integer > dtype_max_int(t)
+                            : t.bits < 64 && (x.integer < 0 || x.integer > dtype_max_int(t)))
+      raise("OverflowError", args->span, "%ld does not fit in %s", (long)x.integer, dtype_text(t));
+    return value_node(int_imm(t, x.integer, args->span));
+  }
+  if (x.type == &type_int && dtype_is_float(t)) return value_node(float_imm(t, (double)x.integer, args->span));
+  if (x.type == &type_float && dtype_is_float(t)) return value_node(float_imm(t, x.real, args->span));
+  return value_node(expr_cast(t, to_expr(x, args->span), args->span));
+}
+
+static bool dtype_same(Value a, Value b) {
+  if (b.type == &type_str || a.type == &type_str) {
+    const char *x = a.type == &type_str ? value_text(a) : dtype_text(to_dtype(a, (Span){0}));
+    const char *y = b.type == &type_str ? value_text(b) : dtype_text(to_dtype(b, (Span){0}));
+    return str_same(x, y);
+  }
+  return a.type == b.type && dtype_equal(to_dtype(a, (Span){0}), to_dtype(b, (Span){0}));
+}
+
+const ValueType type_dtype = {
+    .name = "dtype", .repr = dtype_repr, .call = dtype_call, .equal = dtype_same};
+
+Value value_dtype(DataType t) { return value_of(&type_dtype, NEW(DataType, t.code, t.bits, t.lanes)); }

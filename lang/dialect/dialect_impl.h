@@ -1,0 +1,171 @@
+/* dialect_impl.h -- what the files of lang/dialect/ share. */
+#ifndef LANG_DIALECT_DIALECT_IMPL_H
+#define LANG_DIALECT_DIALECT_IMPL_H
+
+#include "lang/dialect/dialect.h"
+
+/* ---- values to nodes (convert.c); each raises TypeError at `span` ---- */
+
+/* A scalar expression: an int is int32 (int64 if it needs it), a float float32; a one-region slice
+ * becomes a vector load. */
+Node *to_expr(Value v, Span span);
+NodeVec to_exprs(Value list_or_one, Span span); /* of a tuple, a list, or a single expression */
+NodeVec to_dims(Value v, Span span); /* the same, where a text is a quoted dim */
+DataType to_dtype(Value v, Span span);          /* "float32", T.float32 */
+/* A graph expression: tuples become Tuple, numbers PrimValue, strings StringValue. */
+Node *to_relax(Value v, Span span);
+Node *to_shape(Value v, Span span); /* a tuple of dims, a ShapeExpr, or a variable of Shape type */
+Node *to_sinfo(Value v, Span span); /* R.Tensor and R.Tensor(...), T.int64, None (the empty tuple) */
+Node *to_attr(Value v, Span span);  /* numbers, text, lists, dicts, None, nodes */
+Value from_attr(Node *attr);
+Node *dict_from_value(Value dict, Span span);
+const char *value_type_name(Value v);
+
+/* A Constant that holds a copy of a tensor value's elements. */
+Node *constant_node(Value tensor_value, Span span);
+/* A number, a nested list of numbers, or a tensor. t void: its own dtype (float32, int32, bool for numbers). */
+Node *constant_of_value(Value v, DataType t, Span span);
+Value constant_value(const ConstData *data); /* and back: a new tensor */
+
+/* T.Buffer, R.Tensor, ...: builtins that take their arguments in parentheses or in brackets. */
+extern const ValueType type_annotation;
+Value value_annotation(const Builtin *b);
+
+/* ---- frames: what `with` and `for` take, and what scopes over the rest of a suite ---- */
+
+typedef enum { FRAME_FOR, FRAME_BLOCK, FRAME_INIT, FRAME_WRAP, FRAME_DATAFLOW } FrameKind;
+
+typedef struct Frame {
+  FrameKind kind;
+  /* FRAME_FOR */
+  NodeVec mins, extents;
+  LoopKind loop_kind;
+  const char *thread_tag;
+  Node *annotations;
+  bool is_grid; /* one name may take all the variables */
+  /* FRAME_BLOCK */
+  const char *name;
+  bool no_realize;
+  /* FRAME_WRAP: a statement whose body is still to come, and what `as` or `=` binds */
+  Node *wrapper;
+  Value bound;
+} Frame;
+extern const ValueType type_frame;
+Value value_frame(Frame *f);
+
+/* T.meta_var(x): assigning it binds x itself, without a let. .object is a Value *. */
+extern const ValueType type_meta;
+Value value_meta(Value v);
+
+/* Puts `body` into a LetStmt, AttrStmt, Allocate, ... made without one. */
+Node *wrap_body(Node *wrapper, Node *body);
+
+/* ---- building a tensor program (tensor.c) ---- */
+
+typedef struct BlockBuilder BlockBuilder;
+struct BlockBuilder {
+  BlockBuilder *outer;
+  const char *name; /* NULL: the function's root */
+  Span span;
+  NodeVec iter_vars, iter_values, allocs, matches, reads, writes;
+  bool has_reads, has_writes, no_realize;
+  Node *predicate, *annotations, *init;
+};
+
+typedef struct TensorBuilder {
+  BlockBuilder *block;        /* innermost; the root at function level */
+  bool in_init;               /* inside `with T.init()` */
+  bool saw_block;             /* any block at all */
+  Map loops;                  /* loop Var to its For (body missing): what T.axis.remap looks up */
+  Map lets;                   /* Var of each let to its LetStmt */
+  Node *attrs;                /* Dict of T.func_attr, or NULL */
+  bool is_private;
+  NodeVec params, buffers;    /* of the function so far */
+  Map dims;                   /* interned name to Var: dims of the signature */
+  Map ended;                  /* interned names of variables whose suite has ended, to their Span * */
+} TensorBuilder;
+extern TensorBuilder *tensor; /* of the prim_func being read; NULL outside */
+
+/* The builder, or a raised error: `what` stands only inside a prim_func. */
+TensorBuilder *need_tensor(const char *what, Span span);
+BlockBuilder *need_block(const char *what, Span span); /* an explicit block, not the root */
+
+/* Names buffers and variables that have no name yet. */
+void name_fresh(Value v, const char *name);
+static inline bool is_fresh_var(Value v) {
+  return (value_is_node(v, NK_Var) && !AS(Var, v.node)->name) ||
+         (value_is_node(v, NK_IterVar) && !AS(Var, AS(IterVar, v.node)->var)->name);
+}
+
+/* ---- signatures (signature.c) ---- */
+
+/* Declares in `env` every dimension that the annotations of a function introduce: quoted names (of dtype
+ * `quoted`), and names in the place of a dim that are known nowhere (int64). A statement `n = T.int32()` of the body
+ * decides the dtype of its name. `dims` gets the variables by interned name. */
+void declare_dims(Env *env, AstDef *def, DataType quoted, Map *dims);
+/* A quoted dim of the annotation being evaluated: "n", "n * 2". */
+Node *dim_from_text(const char *text, Span span);
+/* The value of an annotation, with quoted dims replaced by expressions. */
+Value eval_annotation(Env *env, Ast *annotation);
+
+/* ---- functions and modules ---- */
+
+Value tensor_namespace(void); /* T */
+Value graph_namespace(void);  /* R */
+
+typedef struct ModuleBuilder {
+  NodeVec globals, functions; /* external functions so far */
+  Node *attrs, *global_infos; /* Dicts */
+} ModuleBuilder;
+extern ModuleBuilder *module; /* of the class body being read; NULL outside */
+ModuleBuilder *need_module(const char *what, Span span);
+Node *find_vdevice(const char *kind, int64_t nth);
+
+Value tensor_function(Env *env, AstDef *def, CallArgs *args); /* @T.prim_func */
+Value graph_function(Env *env, AstDef *def, CallArgs *args);  /* @R.function */
+/* The struct info of a graph function by its signature alone, so that functions of a module may call each
+ * other in any order. */
+Node *graph_signature(Env *env, AstDef *def);
+/* The body inside the implicit root block, where there are blocks or buffers to own. */
+Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span);
+/* Raises if a decorator is given positional arguments or keywords that it does not know. */
+void check_decorator_args(const char *decorator, CallArgs *args, int n, const char *const *known);
+bool keyword_flag(CallArgs *args, const char *name, bool otherwise);
+extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module;
+
+/* ---- graph functions ---- */
+
+typedef struct GraphBuilder {
+  NodeVec blocks;        /* finished BindingBlocks */
+  NodeVec bindings;      /* of the block being built */
+  bool in_dataflow;
+  NodeVec outputs;       /* that R.output named */
+  bool has_output;
+  Map dims;              /* interned name to Var: symbolic variables of the function */
+  Map ended;             /* interned names of variables of dataflow blocks that ended, to them */
+  Node *attrs;
+  Node *result;          /* what the function returns */
+  bool is_pure;          /* no call with effects so far */
+  bool must_be_pure;     /* pure=True is written */
+  struct GraphBuilder *outer; /* of a local function */
+} GraphBuilder;
+extern GraphBuilder *graph;
+GraphBuilder *need_graph(const char *what, Span span);
+
+/* Binds `value` (in normal form) to a fresh variable. hint NULL: lv or gv. */
+Node *graph_emit(Node *value, const char *hint, Span span);
+/* Makes the operands of `value` leaves, binding what is nested. */
+Node *graph_normalize(Node *value);
+Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args, Span span); /* with struct info */
+
+/* ---- operators of the standard library (op.c) ---- */
+
+/* R.<name> as a callable value; absent if stdlib has no "relax.<name>". A prefix such as "nn" is a namespace. */
+Value op_value(const char *name);
+Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
+void op_namespace_names(Namespace *ns, StrVec *out);
+void op_start(void);
+
+Value tvm_namespace(void); /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */
+
+#endif

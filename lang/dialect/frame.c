@@ -1,0 +1,66 @@
+/* frame.c -- frames: the values that `with` and `for` take inside a decorated body. */
+#include "lang/dialect/dialect_impl.h"
+
+static void frame_repr(Value v, Str *out) {
+  static const char *const names[] = {"a loop", "a block", "an init suite", "a scope", "a dataflow block"};
+  str_add(out, names[((Frame *)v.object)->kind]);
+}
+
+/* range and T.serial over constants may feed a comprehension of the host language. */
+static Value frame_iter(Value v, Span span) {
+  Frame *f = v.object;
+  int64_t lo, n;
+  if (f->kind != FRAME_FOR || f->extents.len != 1 || !expr_is_const_int(f->mins.at[0], &lo) ||
+      !expr_is_const_int(f->extents.at[0], &n))
+    raise("TypeError", span, "only a loop over constants can be iterated here");
+  ValueVec items = {0};
+  for (int64_t i = 0; i < n; i++) vec_push(&items, value_int(lo + i));
+  return value_iter(value_list(items), span);
+}
+
+const ValueType type_frame = {.name = "frame", .repr = frame_repr, .iter = frame_iter};
+
+Value value_frame(Frame *f) { return value_of(&type_frame, f); }
+
+Node *wrap_body(Node *wrapper, Node *body) {
+  switch (wrapper->kind) {
+  case NK_LetStmt: AS(LetStmt, wrapper)->body = body; break;
+  case NK_AttrStmt: AS(AttrStmt, wrapper)->body = body; break;
+  case NK_AssertStmt: AS(AssertStmt, wrapper)->body = body; break;
+  case NK_Allocate: { /* it may hold the DeclBuffer of its memory already */
+    Allocate *a = AS(Allocate, wrapper);
+    a->body = a->body ? wrap_body(a->body, body) : body;
+    break;
+  }
+  case NK_AllocateConst: AS(AllocateConst, wrapper)->body = body; break;
+  case NK_DeclBuffer: AS(DeclBuffer, wrapper)->body = body; break;
+  case NK_BufferRealize: AS(BufferRealize, wrapper)->body = body; break;
+  default: BUG("%s takes no body", node_kind_name(wrapper->kind));
+  }
+  return wrapper;
+}
+
+/* ---- values that stay values of the script ---- */
+
+const ValueType type_meta = {.name = "meta_var"};
+Value value_meta(Value v) { return value_of(&type_meta, gc_copy(&v, sizeof v)); }
+
+void name_fresh(Value v, const char *name) {
+  if (v.type == &type_tuple || v.type == &type_list) {
+    ValueVec *items = value_items(v);
+    for (int i = 0; i < items->len; i++) name_fresh(items->at[i], str_format("%s_%d", name, i));
+    return;
+  }
+  if (value_is_node(v, NK_Var) && !AS(Var, v.node)->name) AS(Var, v.node)->name = str_intern(name);
+  if (value_is_node(v, NK_IterVar)) name_fresh(value_node(AS(IterVar, v.node)->var), name);
+  if (value_is_node(v, NK_Buffer) && !AS(Buffer, v.node)->name) {
+    Buffer *b = AS(Buffer, v.node);
+    b->name = str_intern(name);
+    name_fresh(value_node(b->data), name);
+    /* Strides and offsets that were asked for without a name: A_s0, A_elem_offset. */
+    for (int i = 0; i < b->strides.len; i++)
+      if (IS(Var, b->strides.at[i])) name_fresh(value_node(b->strides.at[i]), str_format("%s_s%d", name, i));
+    if (b->elem_offset && IS(Var, b->elem_offset))
+      name_fresh(value_node(b->elem_offset), str_format("%s_elem_offset", name));
+  }
+}

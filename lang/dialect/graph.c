@@ -1,0 +1,202 @@
+/* graph.c -- @R.function: the signature, and bindings in A-normal form. Statements: graph_stmt.c. */
+#include "lang/dialect/graph_stmt.h"
+
+GraphBuilder *graph;
+
+GraphBuilder *need_graph(const char *what, Span span) {
+  if (!graph) raise("SyntaxError", span, "R.%s stands only inside a graph function", what);
+  return graph;
+}
+
+/* ---- normal form: operands are leaves, every other value has a name ---- */
+
+static bool is_leaf(Node *n) {
+  switch (n->kind) {
+  case NK_RelaxVar: case NK_Constant: case NK_GlobalVar: case NK_ShapeExpr: case NK_PrimValue: case NK_DataTypeImm:
+  case NK_StringValue: case NK_Op: case NK_ExternFunc: return true;
+  default: return !node_is_relax(n);
+  }
+}
+
+static Node *as_operand(Node *n);
+
+static NodeVec as_operands(NodeVec v) {
+  NodeVec out = {0};
+  for each (Node *, n, &v) vec_push(&out, as_operand(*n));
+  return out;
+}
+
+/* A leaf, or a tuple of such. */
+static Node *as_operand(Node *n) {
+  if (is_leaf(n)) return n;
+  if (IS(Tuple, n)) {
+    Tuple *t = AS(Tuple, n);
+    return MAKE(Tuple, n->span, VOID_TYPE, .sinfo = t->sinfo, .fields = as_operands(t->fields));
+  }
+  return graph_emit(graph_normalize(n), NULL, n->span);
+}
+
+Node *graph_normalize(Node *n) {
+  if (IS(RelaxCall, n)) {
+    RelaxCall *c = AS(RelaxCall, n);
+    NodeVec args = as_operands(c->args);
+    return MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = c->sinfo, .op = as_operand(c->op), .args = args, .attrs = c->attrs,
+                .sinfo_args = c->sinfo_args);
+  }
+  if (IS(Tuple, n)) return as_operand(n);
+  if (IS(TupleGetItem, n)) {
+    TupleGetItem *t = AS(TupleGetItem, n);
+    return MAKE(TupleGetItem, n->span, VOID_TYPE, .sinfo = t->sinfo, .tuple = as_operand(t->tuple), .index = t->index);
+  }
+  return n;
+}
+
+Node *graph_emit(Node *value, const char *hint, Span span) {
+  GraphBuilder *g = need_graph("function", span);
+  const char *name = str_intern(hint ? hint : g->in_dataflow ? "lv" : "gv");
+  Node *info = sinfo_of(value) ? sinfo_of(value) : sinfo_object();
+  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = info, .name = name, .is_dataflow = g->in_dataflow);
+  vec_push(&g->bindings, MAKE(VarBinding, span, VOID_TYPE, .value = value, .var = var));
+  if (IS(RelaxCall, value) && relax_call_has_effects(value)) {
+    g->is_pure = false;
+    if (g->in_dataflow)
+      raise("TypeError", span, "a call with effects can't stand in a dataflow block: move it after the block");
+    if (g->must_be_pure) raise("TypeError", span, "a call with effects in a function marked pure=True");
+  }
+  return var;
+}
+
+void graph_end_block(void) {
+  if (graph->bindings.len)
+    vec_push(&graph->blocks, MAKE(BindingBlock, graph->bindings.at[0]->span, VOID_TYPE, .is_dataflow = graph->in_dataflow,
+                                  .bindings = graph->bindings));
+  graph->bindings = (NodeVec){0};
+}
+
+Node *graph_seq(Node *body, Span span) {
+  if (!is_leaf(body)) body = graph_emit(graph_normalize(body), NULL, body->span);
+  graph_end_block();
+  return MAKE(SeqExpr, span, VOID_TYPE, .sinfo = sinfo_of(body), .blocks = graph->blocks, .body = body);
+}
+
+/* ---- calls ---- */
+
+Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args, Span span) {
+  Node *call = MAKE(RelaxCall, span, VOID_TYPE, .op = op, .args = args, .attrs = attrs, .sinfo_args = sinfo_args);
+  AS(RelaxCall, call)->sinfo = sinfo_infer_call(call);
+  return call;
+}
+
+/* ---- functions ---- */
+
+typedef struct GraphJob {
+  Env *env;
+  AstDef *def;
+  CallArgs *args;
+  Node *result;
+} GraphJob;
+
+static NodeVec declare_parameters(Env *env, AstDef *def) {
+  NodeVec params = {0};
+  for each (Ast *, item, &def->params) {
+    AstParam *p = AST_AS(Param, *item);
+    if (p->kind != PARAM_PLAIN) raise("SyntaxError", p->ast.span, "a graph function takes plain parameters only");
+    if (!p->annotation) raise("SyntaxError", p->ast.span, "parameter '%s' needs an annotation such as R.Tensor((n, 4), \"float32\")", p->name);
+    Node *info = to_sinfo(eval_annotation(env, p->annotation), p->annotation->span);
+    Node *var = MAKE(RelaxVar, p->ast.span, VOID_TYPE, .sinfo = info, .name = p->name);
+    /* R.Prim("int64") named n may serve as the dim n of other parameters. */
+    vec_push(&params, var);
+    env_set(env, p->name, value_node(var));
+  }
+  return params;
+}
+
+static NodeVec param_infos(NodeVec params) {
+  NodeVec out = {0};
+  for each (Node *, p, &params) vec_push(&out, sinfo_of(*p));
+  return out;
+}
+
+static Node *func_info(NodeVec params, Node *ret, bool pure, Span span) {
+  return MAKE(FuncStructInfo, span, VOID_TYPE, .known = true, .params = param_infos(params), .ret = ret, .is_pure = pure);
+}
+
+Node *graph_signature(Env *outer, AstDef *def) {
+  Env *env = env_new(outer);
+  Map dims = {0};
+  declare_dims(env, def, INT64, &dims);
+  NodeVec params = declare_parameters(env, def);
+  Node *ret = def->result ? to_sinfo(eval_annotation(env, def->result), def->result->span) : sinfo_object();
+  return func_info(params, ret, true, def->name_span);
+}
+
+/* Symbolic variables that a caller knows: those of the parameters. */
+static WalkResult note_var(Walker *w, Node *n) {
+  if (IS(Var, n)) map_set(w->context, n, n);
+  return WALK_ON;
+}
+
+static Map known_vars(NodeVec params) {
+  Map known = {0};
+  Walker w = {.enter = note_var, .context = &known};
+  for each (Node *, p, &params) walk(&w, sinfo_of(*p));
+  return known;
+}
+
+static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
+  Node *info = sinfo_of(body) ? sinfo_of(body) : sinfo_object();
+  if (!def->result) {
+    Map known = known_vars(params);
+    return sinfo_erase_vars(info, &known);
+  }
+  Node *given = to_sinfo(eval_annotation(env, def->result), def->result->span);
+  const char *why = NULL;
+  if (sinfo_check(given, info, &why) == SINFO_NO)
+    raise("TypeError", def->result->span, "the function returns %s, but is annotated with %s%s%s", ir_print(info, NULL),
+          ir_print(given, NULL), why ? ": " : "", why ? why : "");
+  return given;
+}
+
+static void build_graph_function(void *context) {
+  GraphJob *job = context;
+  AstDef *def = job->def;
+  Span span = def->name_span;
+  static const char *const keywords[] = {"private", "pure", "check_well_formed"};
+  check_decorator_args("R.function", job->args, 3, keywords);
+  bool is_private = keyword_flag(job->args, "private", false) || graph->outer;
+  graph->must_be_pure = keyword_flag(job->args, "pure", false);
+  Env *env = env_new(job->env);
+  declare_dims(env, def, INT64, &graph->dims);
+  NodeVec params = declare_parameters(env, def);
+  Node *result = graph_body(env, &def->body, span);
+  Node *body = graph_seq(result, span);
+  Node *ret = return_info(env, def, params, body);
+  bool pure = keyword_flag(job->args, "pure", graph->is_pure);
+  Node *attrs = graph->attrs ? graph->attrs : dict_new();
+  if (!is_private && !dict_get(attrs, "global_symbol")) attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
+  job->result = MAKE(Function, span, VOID_TYPE, .sinfo = func_info(params, ret, pure, span), .params = params, .ret_sinfo = ret,
+                     .is_pure = pure, .attrs = attrs, .body = body);
+}
+
+Value graph_function(Env *env, AstDef *def, CallArgs *args) {
+  GraphBuilder *outer = graph;
+  TensorBuilder *outer_tensor = tensor;
+  GraphBuilder builder = {.is_pure = true, .outer = outer};
+  graph = &builder;
+  tensor = NULL;
+  int before = diag_error_count();
+  GraphJob job = {.env = env, .def = def, .args = args};
+  Error *e = protect(build_graph_function, &job);
+  graph = outer;
+  tensor = outer_tensor;
+  if (e) report_statement_error(e);
+  if (e || diag_error_count() > before) return value_of(&type_poison, NULL);
+  return value_node(job.result);
+}
+
+static Value decorate(Env *env, Ast *definition, CallArgs *args) {
+  if (definition->kind != AST_KIND_Def) raise("TypeError", definition->span, "@R.function decorates a def");
+  return graph_function(env, AST_AS(Def, definition), args);
+}
+
+const TreeDecorator decorate_function = {"R.function", decorate, NULL};

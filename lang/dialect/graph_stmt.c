@@ -1,0 +1,290 @@
+/* graph_stmt.c -- statements of a graph function: bindings, dataflow blocks, branches, local functions. */
+#include "lang/dialect/graph_stmt.h"
+
+/* ---- bindings ---- */
+
+typedef struct GraphBinder {
+  Binder base;
+  Node *annotation; /* struct info written at the target, or NULL */
+} GraphBinder;
+
+static void check_annotation(Node *annotation, Node *value, const char *name, Span span) {
+  Node *info = sinfo_of(value);
+  const char *why = NULL;
+  if (!annotation || !info || sinfo_check(annotation, info, &why) != SINFO_NO) return;
+  raise("TypeError", span, "'%s' is annotated with %s, but its value is %s%s%s", name, ir_print(annotation, NULL),
+        ir_print(info, NULL), why ? ": " : "", why ? why : "");
+}
+
+/* y = R.match_cast(x, S): the cast has come without its variable. */
+static Node *emit_match_cast(Node *cast, const char *name, Span span) {
+  MatchCast *m = AS(MatchCast, cast);
+  Node *value = m->value;
+  if (!IS(RelaxVar, value) && !IS(Constant, value)) value = graph_emit(graph_normalize(value), NULL, span);
+  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = m->sinfo, .name = str_intern(name), .is_dataflow = graph->in_dataflow);
+  vec_push(&graph->bindings, MAKE(MatchCast, span, VOID_TYPE, .value = value, .var = var, .sinfo = m->sinfo));
+  return var;
+}
+
+static bool stays_in_script(Value v) {
+  if (v.type == &type_str || v.type == &type_dict || v.type == &type_namespace || v.type == &type_function ||
+      v.type == &type_dtype || v.type == &type_annotation || v.type == &type_poison || value_is_none(v))
+    return true;
+  return v.type == &type_node && (node_is_sinfo(v.node) || IS(IRModule, v.node) || IS(GlobalVar, v.node) ||
+                                  node_is_expr(v.node) || (!node_is_relax(v.node) && !IS(MatchCast, v.node)));
+}
+
+static Value symbolic_var(Env *env, Value v, const char *name) {
+  (void)env;
+  Node *known = map_get(&graph->dims, name);
+  if (known) return value_node(known);
+  name_fresh(v, name);
+  map_set(&graph->dims, name, v.node);
+  return v;
+}
+
+static void bind_graph_name(Binder *binder, Ast *target, Value v) {
+  GraphBinder *b = (GraphBinder *)binder;
+  const char *name = AST_AS(Name, target)->name;
+  Span span = target->span;
+  if (v.type == &type_meta) v = *(Value *)v.object;
+  else if (is_fresh_var(v)) v = symbolic_var(b->base.env, v, name);
+  else if (value_is_node(v, NK_MatchCast)) v = value_node(emit_match_cast(v.node, name, span));
+  else if (!stays_in_script(v)) {
+    /* A number is a constant tensor of rank 0. */
+    bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
+    Node *value = number ? constant_of_value(v, VOID_TYPE, span) : graph_normalize(to_relax(v, span));
+    check_annotation(b->annotation, value, name, span);
+    v = value_node(graph_emit(value, name, span));
+  }
+  env_set(b->base.env, name, v);
+}
+
+static void bind(Env *env, Ast *target, Value v, Node *annotation, Span span) {
+  GraphBinder b = {.base = {.bind = bind_graph_name, .env = env}, .annotation = annotation};
+  if (target->kind == AST_KIND_Subscript || target->kind == AST_KIND_Attribute)
+    raise("SyntaxError", target->span, "a graph function binds names only; tensors can't be changed in place");
+  bind_target(&b.base, target, v, span);
+}
+
+/* ---- statements ---- */
+
+static bool is_empty_tuple(Node *info) { return IS(TupleStructInfo, info) && !AS(TupleStructInfo, info)->fields.len; }
+
+static void expression_statement(Env *env, AstExprStmt *e) {
+  Value v = eval(env, e->value);
+  Span span = e->ast.span;
+  if (v.type != &type_node) return; /* R.func_attr, R.output, a docstring */
+  if (value_is_node(v, NK_MatchCast)) {
+    emit_match_cast(v.node, "_", span);
+    return;
+  }
+  bool dropped = IS(RelaxCall, v.node) && (is_empty_tuple(sinfo_of(v.node)) ||
+                                           (IS(Op, AS(RelaxCall, v.node)->op) && str_same(AS(Op, AS(RelaxCall, v.node)->op)->name, "relax.call_packed")));
+  if (!dropped)
+    raise("SyntaxError", span, "the value of this statement is lost; bind it to a name, or to '_'");
+  graph_emit(graph_normalize(v.node), "_", span);
+}
+
+static void annotated_assignment(Env *env, AstAnnAssign *a) {
+  if (!a->value) raise("SyntaxError", a->ast.span, "a binding needs a value");
+  Node *annotation = to_sinfo(eval(env, a->annotation), a->annotation->span);
+  bind(env, a->target, eval(env, a->value), annotation, a->ast.span);
+}
+
+static void exec_graph_statement(Env *env, Ast *statement);
+
+/* ---- dataflow blocks ---- */
+
+/* Names of the block that R.output has named are seen after it. */
+static void keep_outputs(Env *env, Env *inner) {
+  for (int i = 0; i < inner->names.len; i++) {
+    const MapEntry *e = &inner->names.at[i];
+    Value *x = e->value;
+    if (e->key && x->type == &type_poison) env_set(env, e->key, *x); /* told already */
+    if (!e->key || x->type != &type_node) continue;
+    for each (Node *, v, &graph->outputs)
+      if (x->node == *v) env_set(env, e->key, *x);
+  }
+}
+
+static void dataflow_statement(Env *env, AstWith *w) {
+  if (w->items.len != 1 || AST_AS(WithItem, w->items.at[0])->target) raise("SyntaxError", w->ast.span, "expected 'with R.dataflow():'");
+  Value v = eval(env, AST_AS(WithItem, w->items.at[0])->context);
+  if (v.type != &type_frame || ((Frame *)v.object)->kind != FRAME_DATAFLOW)
+    raise("TypeError", w->items.at[0]->span, "'with' in a graph function takes R.dataflow() only, found %s", value_type_name(v));
+  if (graph->in_dataflow) raise("SyntaxError", w->ast.span, "a dataflow block can't stand inside another");
+  graph_end_block();
+  graph->in_dataflow = true;
+  graph->has_output = false;
+  graph->outputs = (NodeVec){0};
+  Env *inner = env_new(env);
+  for each (Ast *, s, &w->body) {
+    if (graph->has_output) {
+      diag_error((*s)->span, "R.output must be the last statement of its dataflow block");
+      break;
+    }
+    exec_graph_statement(inner, *s);
+  }
+  graph_end_block();
+  graph->in_dataflow = false;
+  keep_outputs(env, inner);
+  /* What belongs to the block only: for the message about a use after it. */
+  for (int i = 0; i < inner->names.len; i++) {
+    const MapEntry *e = &inner->names.at[i];
+    Value *x = e->value;
+    if (e->key && x->type == &type_node && !env_find(env, e->key)) map_set(&graph->ended, e->key, x->node);
+  }
+}
+
+/* ---- branches ---- */
+
+static const char *bound_name(const AstVec *arm) {
+  Ast *last = arm->len ? arm->at[arm->len - 1] : NULL;
+  Ast *target = !last                                ? NULL
+                : last->kind == AST_KIND_Assign      ? AST_AS(Assign, last)->targets.at[0]
+                : last->kind == AST_KIND_AnnAssign   ? AST_AS(AnnAssign, last)->target : NULL;
+  if (target && target->kind == AST_KIND_Name) return AST_AS(Name, target)->name;
+  if (last && last->kind == AST_KIND_If) return bound_name(&AST_AS(If, last)->body);
+  return NULL;
+}
+
+static Node *arm_seq(Env *env, const AstVec *arm, const char *name, Span span) {
+  NodeVec blocks = graph->blocks, bindings = graph->bindings;
+  graph->blocks = graph->bindings = (NodeVec){0};
+  Env *inner = env_new(env);
+  for each (Ast *, s, arm) exec_graph_statement(inner, *s);
+  Value *result = name ? map_get(&inner->names, name) : NULL;
+  Node *body = result ? to_relax(*result, span) : graph->bindings.len ? AS(VarBinding, vec_last(&graph->bindings))->var : NULL;
+  if (!body) raise("SyntaxError", span, "each arm must end by binding a name");
+  Node *seq = graph_seq(body, span);
+  graph->blocks = blocks;
+  graph->bindings = bindings;
+  return seq;
+}
+
+static void if_statement(Env *env, AstIf *a) {
+  Value v = eval(env, a->cond);
+  Span span = a->ast.span;
+  if (v.type != &type_node) { /* known while the program is read */
+    const AstVec *arm = value_truth(v, a->cond->span) ? &a->body : &a->orelse;
+    for each (Ast *, s, arm) exec_graph_statement(env, *s);
+    return;
+  }
+  if (graph->in_dataflow) raise("SyntaxError", span, "a branch can't stand in a dataflow block");
+  if (!a->orelse.len) raise("SyntaxError", span, "a branch of a graph function needs an 'else'");
+  const char *name = bound_name(&a->body), *other = bound_name(&a->orelse);
+  if (name != other)
+    raise("SyntaxError", span, "both arms must end by binding the same name, found '%s' and '%s'", name ? name : "nothing", other ? other : "nothing");
+  Node *cond = to_relax(v, a->cond->span);
+  if (!IS(RelaxVar, cond) && !IS(PrimValue, cond) && !IS(Constant, cond)) cond = graph_emit(graph_normalize(cond), NULL, span);
+  Node *then = arm_seq(env, &a->body, name, span), *orelse = arm_seq(env, &a->orelse, name, span);
+  Node *value = MAKE(RelaxIf, span, VOID_TYPE, .sinfo = sinfo_join(sinfo_of(then), sinfo_of(orelse)), .cond = cond, .then = then, .orelse = orelse);
+  Node *var = graph_emit(value, name ? name : "_", span);
+  if (name) env_set(env, name, value_node(var));
+}
+
+/* ---- local functions ---- */
+
+static void local_function(Env *env, AstDef *def) {
+  Span span = def->name_span;
+  CallArgs args = {.span = span, .env = env};
+  for each (Ast *, d, &def->decorators)
+    if ((*d)->kind == AST_KIND_Call) eval_args(env, &AST_AS(Call, *d)->args, &args);
+  if (!def->decorators.len) raise("SyntaxError", span, "a local function needs @R.function");
+  /* Its name stands for it inside its own body: recursion. */
+  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = graph_signature(env, def), .name = def->name, .is_dataflow = graph->in_dataflow);
+  Env *inner = env_new(env);
+  env_set(inner, def->name, value_node(var));
+  Value f = graph_function(inner, def, &args);
+  if (f.type != &type_node) raise(ERROR_POISONED, span, "an earlier error");
+  AS(RelaxVar, var)->sinfo = sinfo_of(f.node);
+  vec_push(&graph->bindings, MAKE(VarBinding, span, VOID_TYPE, .value = f.node, .var = var));
+  env_set(env, def->name, value_node(var));
+}
+
+static void dispatch(Env *env, Ast *a) {
+  switch (a->kind) {
+  case AST_KIND_ExprStmt: return expression_statement(env, AST_AS(ExprStmt, a));
+  case AST_KIND_Assign: {
+    AstAssign *s = AST_AS(Assign, a);
+    if (s->targets.len > 1) raise("SyntaxError", a->span, "a = b = value has no meaning in a graph function; write two bindings");
+    return bind(env, s->targets.at[0], eval(env, s->value), NULL, a->span);
+  }
+  case AST_KIND_AnnAssign: return annotated_assignment(env, AST_AS(AnnAssign, a));
+  case AST_KIND_With: return dataflow_statement(env, AST_AS(With, a));
+  case AST_KIND_If: return if_statement(env, AST_AS(If, a));
+  case AST_KIND_Def: return local_function(env, AST_AS(Def, a));
+  case AST_KIND_Return: raise("SyntaxError", a->span, "'return' must be the last statement of a graph function, and stand outside branches");
+  case AST_KIND_For: case AST_KIND_While: raise("SyntaxError", a->span, "a graph function has no loops; call a function recursively");
+  case AST_KIND_Pass: case AST_KIND_Nonlocal: case AST_KIND_Error: return;
+  default: raise("SyntaxError", a->span, "a graph function can't hold this statement");
+  }
+}
+
+typedef struct GraphStatement { Env *env; Ast *statement; } GraphStatement;
+
+static void run_graph_statement(void *context) {
+  GraphStatement *job = context;
+  dispatch(job->env, job->statement);
+}
+
+static void poison_target(void *env, Ast *target) {
+  if (target->kind == AST_KIND_Name) env_set(env, AST_AS(Name, target)->name, value_of(&type_poison, NULL));
+  else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List) ast_each_child(target, poison_target, env);
+}
+
+/* A name that belonged to a dataflow block which has ended. */
+static void explain_ended(const Error *e) {
+  if (!str_same(e->kind, "NameError")) return;
+  Location loc = source_locate(e->span.lo);
+  if (!loc.source) return;
+  const char *name = str_intern_n(loc.source->text + (e->span.lo - loc.source->base), e->span.hi - e->span.lo);
+  Node *ended = map_get(&graph->ended, name);
+  if (!ended) return;
+  Diag *d = diag_error(e->span, "'%s' is a variable of a dataflow block and is not seen outside it", name);
+  diag_note(d, ended->span, "it is bound here");
+  diag_help(d, "name it in R.output(...) at the end of the block");
+}
+
+static bool is_ended_name(const Error *e) {
+  int before = diag_error_count();
+  explain_ended(e);
+  return diag_error_count() > before;
+}
+
+static void report(const Error *e) {
+  if (!is_ended_name(e)) report_statement_error(e);
+}
+
+static void exec_graph_statement(Env *env, Ast *statement) {
+  GraphStatement job = {env, statement};
+  bool in_dataflow = graph->in_dataflow;
+  Error *e = protect(run_graph_statement, &job);
+  if (!e) return;
+  graph->in_dataflow = in_dataflow;
+  report(e);
+  if (statement->kind == AST_KIND_Assign) poison_target(env, AST_AS(Assign, statement)->targets.at[0]);
+  if (statement->kind == AST_KIND_AnnAssign) poison_target(env, AST_AS(AnnAssign, statement)->target);
+}
+
+static void return_value(void *context) {
+  GraphStatement *job = context;
+  AstReturn *r = AST_AS(Return, job->statement);
+  Value v = r->value ? eval(job->env, r->value) : value_tuple((ValueVec){0});
+  if (v.type == &type_poison) raise(ERROR_POISONED, r->ast.span, "an earlier error");
+  Node *result = to_relax(v, r->ast.span);
+  graph->result = IS(RelaxVar, result) ? result : graph_normalize(result);
+}
+
+Node *graph_body(Env *env, const AstVec *statements, Span span) {
+  int n = statements->len;
+  bool has_return = n && statements->at[n - 1]->kind == AST_KIND_Return;
+  for (int i = 0; i < n - has_return; i++) exec_graph_statement(env, statements->at[i]);
+  if (!has_return) raise("SyntaxError", span, "a graph function must end with 'return'");
+  GraphStatement job = {env, statements->at[n - 1]};
+  Error *e = protect(return_value, &job);
+  if (!e) return graph->result;
+  report(e);
+  raise(ERROR_POISONED, span, "an earlier error");
+}

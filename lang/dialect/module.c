@@ -1,0 +1,194 @@
+/* module.c -- @I.ir_module: the functions of a class become one IRModule.
+ *
+ * Functions may call each other in any order: first every function gets its GlobalVar, then the tensor programs
+ * are read, then the signatures of graph functions, then their bodies. */
+#include "lang/dialect/dialect_impl.h"
+#include "lang/dialect/tensor_names.h"
+
+ModuleBuilder *module;
+
+ModuleBuilder *need_module(const char *what, Span span) {
+  if (!module) raise("SyntaxError", span, "I.%s stands only in the class body of a module", what);
+  return module;
+}
+
+/* The nth virtual device of a kind; kind "vdevice" counts them all. */
+Node *find_vdevice(const char *kind, int64_t nth) {
+  Node *list = module ? dict_get(module->global_infos, "vdevice") : NULL;
+  if (!list) return NULL;
+  for each (Node *, d, &AS(Array, list)->items) {
+    const char *target = AS(VDevice, *d)->target;
+    size_t n = strlen(kind);
+    bool same = str_same(kind, "vdevice") || (strncmp(target, kind, n) == 0 && (!target[n] || target[n] == ' '));
+    if (same && nth-- == 0) return *d;
+  }
+  return NULL;
+}
+
+typedef struct Member {
+  AstDef *def;
+  const TreeDecorator *decorator;
+  CallArgs args;
+  Node *global;
+  Node *function; /* NULL: not read yet, or faulty */
+} Member;
+typedef VEC(Member *) MemberVec;
+
+/* The last decorator decides what the function is. */
+static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *args) {
+  if (!def->decorators.len) raise("SyntaxError", def->name_span, "function '%s' of a module needs @T.prim_func or @R.function", def->name);
+  Ast *last = vec_last(&def->decorators), *callee = last;
+  *args = (CallArgs){.span = last->span, .env = env};
+  if (last->kind == AST_KIND_Call) {
+    callee = AST_AS(Call, last)->func;
+    eval_args(env, &AST_AS(Call, last)->args, args);
+  }
+  Value v = eval(env, callee);
+  if (v.type == &type_tree_decorator && (v.object == &decorate_prim_func || v.object == &decorate_function)) return v.object;
+  raise("TypeError", last->span, "function '%s' of a module needs @T.prim_func or @R.function", def->name);
+}
+
+/* Struct info of a tensor program's parameters, so that calls of it can be checked. */
+static Node *prim_func_info(PrimFunc *f) {
+  NodeVec params = {0};
+  for (int i = 0; i < f->params.len; i++) {
+    Node *b = f->buffers.at[i];
+    if (!b) {
+      vec_push(&params, dtype_is_handle(f->params.at[i]->dtype) ? sinfo_object()
+               : MAKE(PrimStructInfo, f->node.span, VOID_TYPE, .elem = f->params.at[i]->dtype, .value = f->params.at[i]));
+      continue;
+    }
+    vec_push(&params, sinfo_tensor(AS(Buffer, b)->shape, AS(Buffer, b)->elem, f->node.span));
+  }
+  Node *ret = dtype_is_void(f->ret_dtype) ? sinfo_tuple((NodeVec){0}, f->node.span)
+                                          : MAKE(PrimStructInfo, f->node.span, VOID_TYPE, .elem = f->ret_dtype);
+  return MAKE(FuncStructInfo, f->node.span, VOID_TYPE, .known = true, .params = params, .ret = ret, .is_pure = false);
+}
+
+/* ---- the class body, step by step; each step reports its own faults ---- */
+
+typedef struct ModuleJob {
+  Env *env;      /* of the class body: sibling functions by their bare names */
+  AstClass *class;
+  MemberVec members;
+  Ast *statement; /* of the step that runs */
+  Member *member;
+} ModuleJob;
+
+static void run_class_statement(void *context) {
+  ModuleJob *job = context;
+  Ast *s = job->statement;
+  if (s->kind == AST_KIND_ExprStmt) {
+    eval(job->env, AST_AS(ExprStmt, s)->value);
+    return;
+  }
+  if (s->kind != AST_KIND_Assign || AST_AS(Assign, s)->targets.at[0]->kind != AST_KIND_Name)
+    raise("SyntaxError", s->span, "a module holds functions, I.module_attrs and names of external functions");
+  const char *name = AST_AS(Name, AST_AS(Assign, s)->targets.at[0])->name;
+  Value v = eval(job->env, AST_AS(Assign, s)->value);
+  if (!value_is_node(v, NK_ExternFunc)) {
+    env_set(job->env, name, v);
+    return;
+  }
+  Node *global = MAKE(GlobalVar, s->span, VOID_TYPE, .sinfo = sinfo_of(v.node), .name = name);
+  env_set(job->env, name, value_node(global));
+  vec_push(&module->globals, global);
+  vec_push(&module->functions, v.node);
+}
+
+static void declare_member(void *context) {
+  ModuleJob *job = context;
+  AstDef *def = AST_AS(Def, job->statement);
+  CallArgs args;
+  const TreeDecorator *decorator = member_decorator(job->env, def, &args);
+  Value *old = map_get(&job->env->names, def->name);
+  if (old && value_is_node(*old, NK_GlobalVar)) {
+    Error *e = NEW(Error, .kind = "NameError", .span = def->name_span, .text = str_format("the module has a function '%s' already", def->name));
+    diag_note(error_report(e), old->node->span, "it is defined here");
+    raise(ERROR_POISONED, def->name_span, "an earlier error");
+  }
+  Node *global = MAKE(GlobalVar, def->name_span, VOID_TYPE, .sinfo = sinfo_object(), .name = def->name);
+  Member *m = NEW(Member, .def = def, .decorator = decorator, .args = args, .global = global);
+  env_set(job->env, def->name, value_node(global));
+  vec_push(&job->members, m);
+}
+
+static void declare_graph_signature(void *context) {
+  ModuleJob *job = context;
+  AS(GlobalVar, job->member->global)->sinfo = graph_signature(job->env, job->member->def);
+}
+
+static bool attempt(void (*step)(void *), ModuleJob *job) {
+  Error *e = protect(step, job);
+  if (e) report_statement_error(e);
+  return !e;
+}
+
+static void read_member(ModuleJob *job, Member *m) {
+  Value v = m->decorator->decorate(job->env, &m->def->ast, &m->args);
+  m->function = v.type == &type_node ? v.node : NULL;
+  if (IS(PrimFunc, m->function)) AS(GlobalVar, m->global)->sinfo = prim_func_info(AS(PrimFunc, m->function));
+  if (IS(Function, m->function)) AS(GlobalVar, m->global)->sinfo = sinfo_of(m->function);
+}
+
+static void read_members(ModuleJob *job) {
+  for each (Ast *, s, &job->class->body) {
+    job->statement = *s;
+    bool skip = (*s)->kind == AST_KIND_Pass || (*s)->kind == AST_KIND_Error ||
+                ((*s)->kind == AST_KIND_ExprStmt && AST_AS(ExprStmt, *s)->value->kind == AST_KIND_Str);
+    if (!skip && (*s)->kind != AST_KIND_Def) attempt(run_class_statement, job);
+  }
+  for each (Ast *, s, &job->class->body) {
+    job->statement = *s;
+    if ((*s)->kind == AST_KIND_Def) attempt(declare_member, job);
+  }
+  for each (Member *, m, &job->members)
+    if ((*m)->decorator == &decorate_prim_func) read_member(job, *m);
+  for each (Member *, m, &job->members) {
+    job->member = *m;
+    if ((*m)->decorator == &decorate_function) attempt(declare_graph_signature, job);
+  }
+  for each (Member *, m, &job->members)
+    if ((*m)->decorator == &decorate_function) read_member(job, *m);
+}
+
+/* The class name, inside the functions: ClassName.f is the GlobalVar f. */
+static Value class_attr(Value v, const char *name, Span span) {
+  (void)span;
+  Env *env = v.object;
+  Value *x = map_get(&env->names, str_intern(name));
+  return x ? *x : value_absent();
+}
+static void class_attr_names(Value v, StrVec *out) {
+  Env *env = v.object;
+  for (int i = 0; i < env->names.len; i++)
+    if (env->names.at[i].key) vec_push(out, env->names.at[i].key);
+}
+static const ValueType type_module_class = {.name = "module", .get_attr = class_attr, .attr_names = class_attr_names};
+
+static Value decorate(Env *env, Ast *definition, CallArgs *args) {
+  static const char *const keywords[] = {"check_well_formed", "s_tir"};
+  check_decorator_args("I.ir_module", args, 2, keywords);
+  if (definition->kind != AST_KIND_Class) raise("TypeError", definition->span, "@I.ir_module decorates a class");
+  AstClass *class = AST_AS(Class, definition);
+  ModuleBuilder *outer = module, builder = {.attrs = dict_new(), .global_infos = dict_new()};
+  module = &builder;
+  ModuleJob job = {.env = env_new(env), .class = class};
+  /* Bare sibling names live in job.env; the class's own name in a scope around it. */
+  Env *around = job.env->outer = env_new(env);
+  env_set(around, class->name, value_of(&type_module_class, job.env));
+  int before = diag_error_count();
+  read_members(&job);
+  module = outer;
+  if (diag_error_count() > before) return value_of(&type_poison, NULL);
+  for each (Member *, m, &job.members) {
+    vec_push(&builder.globals, (*m)->global);
+    vec_push(&builder.functions, (*m)->function);
+  }
+  Node *result = MAKE(IRModule, class->name_span, VOID_TYPE, .globals = builder.globals, .functions = builder.functions,
+                      .attrs = builder.attrs, .global_infos = builder.global_infos);
+  if (keyword_flag(args, "check_well_formed", true) && !ir_verify(result)) return value_of(&type_poison, NULL);
+  return value_node(result);
+}
+
+const TreeDecorator decorate_module = {"I.ir_module", decorate, NULL};

@@ -1,0 +1,203 @@
+/* names.c -- the namespaces T, R, I and tvm, from the rows of dialect.def, dtype.def and intrin.def. */
+#include "lang/dialect/tensor_names.h"
+#include "lower/lower.h"
+#include "passes/passes.h"
+
+typedef struct NameRow {
+  enum { IN_T, IN_R, IN_I } ns;
+  bool annotation;
+  Builtin builtin;
+  const char *alias_of; /* another spelling: only `builtin.name` holds */
+} NameRow;
+
+static const NameRow rows[] = {
+#define NAME(ns, name, signature, fn, doc)       {IN_##ns, false, {name, signature, fn, doc}, NULL},
+#define ANNOTATION(ns, name, signature, fn, doc) {IN_##ns, true, {name, signature, fn, doc}, NULL},
+#define ALIAS(ns, name, of)                      {IN_##ns, false, {name, NULL, NULL, NULL}, of},
+#include "lang/dialect/dialect.def"
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ---- annotations ---- */
+
+static Value annotation_call(Value f, CallArgs *args) {
+  return value_call(value_builtin(f.object), args);
+}
+
+/* T.Buffer[(n, m), "float32"]: the index is the arguments. */
+static Value annotation_item(Value f, Value index, Span span) {
+  CallArgs args = {.span = span};
+  if (index.type == &type_tuple) args.positional = *value_items(index);
+  else vec_push(&args.positional, index);
+  return annotation_call(f, &args);
+}
+
+static void annotation_repr(Value v, Str *out) { str_add(out, ((const Builtin *)v.object)->name); }
+
+const ValueType type_annotation = {
+    .name = "annotation", .repr = annotation_repr, .call = annotation_call, .get_item = annotation_item};
+
+Value value_annotation(const Builtin *b) { return value_of(&type_annotation, (void *)(uintptr_t)b); }
+
+/* ---- what T holds besides the rows ---- */
+
+static Value call_intrin(Value f, CallArgs *args) {
+  const Intrin *in = f.object;
+  NodeVec operands = {0};
+  DataType t = VOID_TYPE;
+  int from = 0;
+  if (in->rule == RULE_GIVEN) {
+    for (int i = 0; i < args->names.len; i++)
+      if (str_same(args->names.at[i], "dtype")) t = to_dtype(args->named.at[i], args->span);
+    if (dtype_is_void(t) && args->positional.len) t = to_dtype(args->positional.at[0], args->span), from = 1;
+  }
+  for (int i = from; i < args->positional.len; i++) {
+    Value v = args->positional.at[i];
+    bool as_is = v.type == &type_node && (IS(Array, v.node) || IS(GlobalVar, v.node) || IS(CommReducer, v.node));
+    vec_push(&operands, as_is ? v.node : to_expr(v, args->span));
+  }
+  for each (const char *, name, &args->names)
+    if (!str_same(*name, "dtype")) raise("TypeError", args->span, "T.%s has no argument '%s'", in->name, *name);
+  return value_node(expr_call(in->name, t, operands, args->span));
+}
+static void intrin_repr(Value v, Str *out) { str_printf(out, "T.%s", ((const Intrin *)v.object)->name); }
+static const ValueType type_intrin = {.name = "intrinsic", .repr = intrin_repr, .call = call_intrin};
+
+/* T.Add(a, b): the node itself, not folded. */
+static Value call_node_class(Value f, CallArgs *args) {
+  NodeKind kind = (NodeKind)f.integer;
+  if (args->positional.len != 2) raise("TypeError", args->span, "T.%s takes two operands, %d are given", node_kind_name(kind), args->positional.len);
+  Node *a = to_expr(args->positional.at[0], args->span), *b = to_expr(args->positional.at[1], args->span);
+  if (!dtype_equal(a->dtype, b->dtype)) {
+    if (IS(IntImm, b) || IS(FloatImm, b)) b = expr_cast(a->dtype, b, args->span);
+    else if (IS(IntImm, a) || IS(FloatImm, a)) a = expr_cast(b->dtype, a, args->span);
+    else raise("TypeError", args->span, "T.%s: dtypes differ: %s and %s", node_kind_name(kind), dtype_text(a->dtype), dtype_text(b->dtype));
+  }
+  bool gives_bool = kind >= NK_EQ && kind <= NK_Or;
+  DataType t = gives_bool ? dtype_with_lanes(BOOL, a->dtype.lanes) : a->dtype;
+  Binary node = {{(uint16_t)kind, t, args->span}, a, b};
+  return value_node(gc_copy(&node, sizeof node));
+}
+static const ValueType type_node_class = {.name = "node class", .call = call_node_class};
+
+static Value find_in_T(Namespace *ns, const char *name) {
+  (void)ns;
+  DataType t;
+  if (dtype_parse(name, &t)) return value_dtype(t);
+  if (str_same(name, "boolean")) return value_dtype(BOOL);
+  static const struct { const char *alias, *name; } short_names[] = {
+      {"tvm_call_packed", "call_packed"}, {"tvm_call_cpacked", "call_cpacked"}};
+  for (int i = 0; i < 2; i++)
+    if (str_same(name, short_names[i].alias)) name = short_names[i].name;
+  const Intrin *in = intrin_find(name);
+  if (in) return value_of(&type_intrin, (void *)(uintptr_t)in);
+  for (int kind = NK_Add; kind <= NK_Or; kind++)
+    if (str_same(name, node_kind_name(kind))) return (Value){.type = &type_node_class, .integer = kind};
+  return value_absent();
+}
+
+static void names_of_T(Namespace *ns, StrVec *out) {
+  (void)ns;
+#define INTRIN(name, args, rule, effect, doc) vec_push(out, #name);
+#include "ir/intrin.def"
+  static const char *const dtypes[] = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "bool"};
+  for (int i = 0; i < 13; i++) vec_push(out, dtypes[i]);
+}
+
+/* ---- building the namespaces ---- */
+
+static Value row_value(const NameRow *row) {
+  return row->annotation ? value_annotation(&row->builtin) : value_builtin(&row->builtin);
+}
+
+/* "axis.spatial" goes into the namespace axis of ns. */
+static void set_dotted(Value ns, const char *name, Value x) {
+  const char *dot = strchr(name, '.');
+  if (!dot) return namespace_set(ns, name, x);
+  const char *head = str_intern_n(name, (size_t)(dot - name));
+  Value inner = value_find_attr(ns, head, (Span){0});
+  if (!inner.type) namespace_set(ns, head, inner = value_namespace(head));
+  set_dotted(inner, dot + 1, x);
+}
+
+static Value find_row(int which, const char *name) {
+  for (int i = 0; i < ROWS; i++)
+    if ((int)rows[i].ns == which && str_same(rows[i].builtin.name, name)) return row_value(&rows[i]);
+  BUG("dialect.def has no row '%s'", name);
+}
+
+static Value make_namespace(const char *name, int which) {
+  Value ns = value_namespace(name);
+  for (int i = 0; i < ROWS; i++)
+    if ((int)rows[i].ns == which) {
+      const char *of = rows[i].alias_of;
+      set_dotted(ns, rows[i].builtin.name, of ? find_row(which, of) : row_value(&rows[i]));
+    }
+  return ns;
+}
+
+static Value tree_decorator(const TreeDecorator *d) { return value_of(&type_tree_decorator, (void *)(uintptr_t)d); }
+
+Value tensor_namespace(void) {
+  static Value ns;
+  if (ns.type) return ns;
+  ns = make_namespace("T", IN_T);
+  namespace_set(ns, "prim_func", tree_decorator(&decorate_prim_func));
+  ((Namespace *)ns.object)->find = find_in_T;
+  ((Namespace *)ns.object)->names = names_of_T;
+  return ns;
+}
+
+Value graph_namespace(void) {
+  static Value ns;
+  if (ns.type) return ns;
+  ns = make_namespace("R", IN_R);
+  namespace_set(ns, "function", tree_decorator(&decorate_function));
+  ((Namespace *)ns.object)->find = op_namespace_find;
+  ((Namespace *)ns.object)->names = op_namespace_names;
+  return ns;
+}
+
+static Value ir_namespace(void) {
+  static Value ns;
+  if (ns.type) return ns;
+  ns = make_namespace("I", IN_I);
+  namespace_set(ns, "ir_module", tree_decorator(&decorate_module));
+  return ns;
+}
+
+/* tvm.script: what `from tvm.script import ir as I, tir as T, relax as R` reads. */
+static Value script_namespace(void) {
+  static Value ns;
+  if (ns.type) return ns;
+  ns = value_namespace("tvm.script");
+  namespace_set(ns, "ir_module", tree_decorator(&decorate_module));
+  namespace_set(ns, "ir", ir_namespace());
+  namespace_set(ns, "tir", tensor_namespace());
+  namespace_set(ns, "tirx", tensor_namespace());
+  namespace_set(ns, "relax", graph_namespace());
+  return ns;
+}
+
+/* The names are made when first used: a lazy namespace costs nothing at start. */
+void dialect_add_names(Env *globals) {
+  env_set(globals, str_intern("T"), tensor_namespace());
+  env_set(globals, str_intern("tir"), tensor_namespace());
+  env_set(globals, str_intern("R"), graph_namespace());
+  env_set(globals, str_intern("relax"), graph_namespace());
+  env_set(globals, str_intern("I"), ir_namespace());
+  env_set(globals, str_intern("ir"), ir_namespace());
+  env_set(globals, str_intern("tvm"), namespace_import("tvm", (Span){0}));
+}
+
+void dialect_start(void) {
+  passes_start();
+  lower_start();
+  namespace_register("tvm.script", script_namespace);
+  namespace_register("tvm.script.ir", ir_namespace);
+  namespace_register("tvm.script.tir", tensor_namespace);
+  namespace_register("tvm.script.tirx", tensor_namespace);
+  namespace_register("tvm.script.relax", graph_namespace);
+  namespace_register("tvm", tvm_namespace);
+  op_start();
+}

@@ -1,0 +1,215 @@
+/* node_attr.c -- attributes of IR nodes: buffers (.data, .shape, ...), graph values (.astype),
+ * modules (a function by its name), struct info. */
+#include "lang/dialect/dialect_impl.h"
+
+static Value exprs_value(NodeVec v) {
+  ValueVec items = {0};
+  for each (Node *, n, &v) {
+    int64_t i;
+    bool is_plain = IS(IntImm, *n) && expr_is_const_int(*n, &i) && dtype_equal((*n)->dtype, INT32);
+    vec_push(&items, is_plain ? value_int(i) : value_node(*n));
+  }
+  return value_tuple(items);
+}
+
+/* ---- methods of buffers ---- */
+
+static Value buffer_scope_method(BuiltinCall *call) { return value_str(buffer_scope(call->self.node)); }
+
+/* mask: "r", "w", "rw" or their numbers 1, 2, 3. */
+static Node *access_mask(Value v, Span span) {
+  if (v.type != &type_str) return to_expr(v, span);
+  const char *text = value_text(v);
+  return int_imm(INT32, (strchr(text, 'r') ? 1 : 0) | (strchr(text, 'w') ? 2 : 0), span);
+}
+
+static Value buffer_access_ptr(BuiltinCall *call) {
+  Buffer *b = AS(Buffer, call->self.node);
+  Node *extent = int_imm(INT32, 1, call->span);
+  for each (Node *, dim, &b->shape) extent = expr_binary(NK_Mul, extent, *dim, call->span);
+  if (!value_is_none(call->args[4])) extent = to_expr(call->args[4], call->spans[4]);
+  Node *offset = to_expr(call->args[3], call->spans[3]);
+  if (b->elem_offset) offset = expr_binary(NK_Add, b->elem_offset, offset, call->span);
+  Node *type = MAKE(StringImm, call->span, HANDLE, .value = dtype_text(b->elem));
+  return value_node(expr_call("tvm_access_ptr", HANDLE,
+                              NODES(type, b->data, offset, extent, access_mask(call->args[0], call->span)),
+                              call->span));
+}
+
+/* Indices of the first element, the last of them a ramp if the dtype has lanes. */
+static NodeVec vector_indices(Value indices, DataType t, Span span) {
+  NodeVec at = to_exprs(indices, span);
+  if (t.lanes > 1 && at.len) {
+    Node *base = at.at[at.len - 1];
+    at.at[at.len - 1] = MAKE(Ramp, span, dtype_with_lanes(base->dtype, t.lanes), .base = base,
+                             .stride = int_imm(base->dtype, 1, span), .lanes = t.lanes);
+  }
+  return at;
+}
+
+static Value buffer_vload(BuiltinCall *call) {
+  DataType t = AS(Buffer, call->self.node)->elem;
+  if (!value_is_none(call->args[1])) t = to_dtype(call->args[1], call->spans[1]);
+  return value_node(expr_load(call->self.node, vector_indices(call->args[0], t, call->span), call->span));
+}
+
+static Value buffer_vstore(BuiltinCall *call) {
+  Node *x = to_expr(call->args[1], call->spans[1]);
+  NodeVec at = vector_indices(call->args[0], x->dtype, call->span);
+  return value_node(stmt_store(call->self.node, at, x, call->span));
+}
+
+static Value buffer_offset_of(BuiltinCall *call) {
+  Buffer *b = AS(Buffer, call->self.node);
+  NodeVec at = to_exprs(call->args[0], call->span);
+  if (at.len != b->shape.len)
+    raise("IndexError", call->span, "buffer '%s' has %d dimensions, but %d indices are given", b->name,
+          b->shape.len, at.len);
+  Node *offset = int_imm(INT32, 0, call->span);
+  for (int i = 0; i < at.len; i++)
+    offset = expr_add(expr_mul(offset, b->shape.at[i]), at.at[i]);
+  return value_node(offset);
+}
+
+static const Builtin buffer_methods[] = {
+    {"scope", "", buffer_scope_method, "the storage scope"},
+    {"access_ptr", "access_mask, ptr_type='handle', content_lanes=1, offset=0, extent=None", buffer_access_ptr,
+     "a pointer with offset, extent and access mask"},
+    {"vload", "begin, dtype=None", buffer_vload, "a vector load"},
+    {"vstore", "begin, value", buffer_vstore, "a vector store"},
+    {"offset_of", "indices", buffer_offset_of, "the flat offset of an element"},
+};
+enum { BUFFER_METHODS = sizeof buffer_methods / sizeof *buffer_methods };
+
+static Value buffer_attr(Value v, const char *name) {
+  Buffer *b = AS(Buffer, v.node);
+  if (str_same(name, "data")) return value_node(b->data);
+  if (str_same(name, "shape")) return exprs_value(b->shape);
+  if (str_same(name, "strides")) return exprs_value(b->strides);
+  if (str_same(name, "dtype")) return value_str(dtype_text(b->elem));
+  if (str_same(name, "name")) return value_str(b->name ? b->name : "");
+  if (str_same(name, "elem_offset"))
+    return value_node(b->elem_offset ? b->elem_offset : int_imm(INT32, 0, v.node->span));
+  return builtin_method(buffer_methods, BUFFER_METHODS, v, name);
+}
+
+/* ---- graph values ---- */
+
+static Value relax_astype(BuiltinCall *call) {
+  Value operands[] = {call->self, call->args[0]};
+  return value_call_with(op_value("astype"), 2, operands, call->span);
+}
+
+static const Builtin relax_methods[] = {
+    {"astype", "dtype", relax_astype, "the same values in another dtype"},
+};
+
+static Value relax_attr(Value v, const char *name) {
+  Node *info = sinfo_of(v.node);
+  if (str_same(name, "struct_info") || str_same(name, "ty"))
+    return info ? value_node(info) : value_none();
+  NodeVec dims;
+  if (IS(TensorStructInfo, info)) {
+    TensorStructInfo *t = AS(TensorStructInfo, info);
+    if (str_same(name, "shape") && sinfo_tensor_shape(info, &dims)) return exprs_value(dims);
+    if (str_same(name, "dtype")) return value_str(dtype_is_void(t->elem) ? "" : dtype_text(t->elem));
+    if (str_same(name, "ndim")) return value_int(t->ndim);
+  }
+  return builtin_method(relax_methods, 1, v, name);
+}
+
+static Value sinfo_attr(Value v, const char *name) {
+  NodeVec dims;
+  if (IS(TensorStructInfo, v.node)) {
+    TensorStructInfo *t = AS(TensorStructInfo, v.node);
+    if (str_same(name, "shape")) return sinfo_tensor_shape(v.node, &dims) ? exprs_value(dims) : value_none();
+    if (str_same(name, "dtype")) return value_str(dtype_is_void(t->elem) ? "" : dtype_text(t->elem));
+    if (str_same(name, "ndim")) return value_int(t->ndim);
+  }
+  if (IS(ShapeStructInfo, v.node)) {
+    ShapeStructInfo *s = AS(ShapeStructInfo, v.node);
+    if (str_same(name, "values")) return s->known ? exprs_value(s->values) : value_none();
+    if (str_same(name, "ndim")) return value_int(s->ndim);
+  }
+  if (IS(TupleStructInfo, v.node) && str_same(name, "fields"))
+    return exprs_value(AS(TupleStructInfo, v.node)->fields);
+  return value_absent();
+}
+
+static Value expr_attr(Value v, const char *name) {
+  if (str_same(name, "dtype")) return value_str(dtype_text(v.node->dtype));
+  if (IS(Var, v.node) && str_same(name, "name")) return value_str(AS(Var, v.node)->name);
+  if (IS(IntImm, v.node) && str_same(name, "value")) return value_int(AS(IntImm, v.node)->value);
+  if (IS(FloatImm, v.node) && str_same(name, "value")) return value_float(AS(FloatImm, v.node)->value);
+  return value_absent();
+}
+
+/* ---- functions and modules ---- */
+
+static Value func_with_attr_method(BuiltinCall *call) {
+  const char *key = value_as_text(call->args[0], "the key of an attribute", call->spans[0]);
+  return value_node(func_with_attr(call->self.node, key, to_attr(call->args[1], call->spans[1])));
+}
+static Value node_script(BuiltinCall *call) { return value_str(ir_print(call->self.node, NULL)); }
+static Value node_show(BuiltinCall *call) {
+  fputs(ir_print(call->self.node, NULL), stdout);
+  return value_none();
+}
+static const Builtin func_methods[] = {
+    {"with_attr", "key, value", func_with_attr_method, "a copy with one attribute set"},
+    {"script", "*rest, **more", node_script, "the text of the function or module"},
+    {"show", "*rest, **more", node_show, "prints the text of the function or module"},
+};
+enum { FUNC_METHODS = sizeof func_methods / sizeof *func_methods };
+
+static Value func_attr_value(Value v, const char *name) {
+  if (str_same(name, "attrs")) {
+    Node *attrs = IS(PrimFunc, v.node) ? AS(PrimFunc, v.node)->attrs
+                  : IS(Function, v.node) ? AS(Function, v.node)->attrs : NULL;
+    return attrs ? from_attr(attrs) : value_dict();
+  }
+  if (str_same(name, "body") && IS(PrimFunc, v.node)) return value_node(AS(PrimFunc, v.node)->body);
+  return builtin_method(func_methods, FUNC_METHODS, v, name);
+}
+
+static Value module_attr(Value v, const char *name) {
+  Node *global = module_global(v.node, name);
+  if (global) return value_node(global);
+  IRModule *m = AS(IRModule, v.node);
+  if (str_same(name, "attrs")) return m->attrs ? from_attr(m->attrs) : value_dict();
+  if (str_same(name, "functions")) {
+    Value all = value_dict();
+    for (int i = 0; i < m->functions.len; i++)
+      value_dict_set(all, value_str(AS(GlobalVar, m->globals.at[i])->name), value_node(m->functions.at[i]),
+                     v.node->span);
+    return all;
+  }
+  return builtin_method(func_methods, FUNC_METHODS, v, name);
+}
+
+Value node_get_attr(Value v, const char *name, Span span) {
+  (void)span;
+  Node *n = v.node;
+  if (IS(Buffer, n)) return buffer_attr(v, name);
+  if (IS(IRModule, n)) return module_attr(v, name);
+  if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);
+  if (IS(GlobalVar, n) && (str_same(name, "name_hint") || str_same(name, "name")))
+    return value_str(AS(GlobalVar, n)->name);
+  if (node_is_sinfo(n)) return sinfo_attr(v, name);
+  if (node_is_relax(n)) return relax_attr(v, name);
+  return expr_attr(v, name);
+}
+
+void node_attr_names(Value v, StrVec *out) {
+  static const char *const of_tensor[] = {"shape", "dtype", "ndim", "struct_info", "astype"};
+  static const char *const of_buffer[] = {"data", "shape", "strides", "dtype", "name", "elem_offset"};
+  if (IS(Buffer, v.node)) {
+    for (int i = 0; i < 6; i++) vec_push(out, of_buffer[i]);
+    builtin_names(buffer_methods, BUFFER_METHODS, out);
+  } else if (IS(IRModule, v.node)) {
+    for each (Node *, g, &AS(IRModule, v.node)->globals) vec_push(out, AS(GlobalVar, *g)->name);
+    builtin_names(func_methods, FUNC_METHODS, out);
+  } else if (node_is_relax(v.node)) {
+    for (int i = 0; i < 5; i++) vec_push(out, of_tensor[i]);
+  }
+}

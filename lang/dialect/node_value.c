@@ -1,0 +1,298 @@
+/* node_value.c -- IR nodes as values of the language: operators, attributes and subscripts build IR. */
+#include "lang/dialect/dialect_impl.h"
+
+static const struct {
+  AstOp op;
+  NodeKind scalar;      /* NK_COUNT: by intrinsic */
+  const char *intrin;   /* of scalars */
+  const char *relax;    /* operator on graph values, or NULL */
+} operators[] = {
+    {AST_ADD, NK_Add, NULL, "add"},
+    {AST_SUB, NK_Sub, NULL, "subtract"},
+    {AST_MUL, NK_Mul, NULL, "multiply"},
+    {AST_DIV, NK_Div, NULL, "divide"},
+    {AST_FLOORDIV, NK_FloorDiv, NULL, "floor_divide"},
+    {AST_MOD, NK_FloorMod, NULL, "mod"},
+    {AST_POW, NK_COUNT, "pow", "power"},
+    {AST_SHL, NK_COUNT, "shift_left", NULL},
+    {AST_SHR, NK_COUNT, "shift_right", NULL},
+    {AST_BITAND, NK_COUNT, "bitwise_and", NULL},
+    {AST_BITOR, NK_COUNT, "bitwise_or", NULL},
+    {AST_BITXOR, NK_COUNT, "bitwise_xor", NULL},
+    {AST_EQ, NK_EQ, NULL, NULL},
+    {AST_NE, NK_NE, NULL, NULL},
+    {AST_LT, NK_LT, NULL, "less"},
+    {AST_LE, NK_LE, NULL, "less_equal"},
+    {AST_GT, NK_GT, NULL, "greater"},
+    {AST_GE, NK_GE, NULL, "greater_equal"},
+};
+enum { OPERATORS = sizeof operators / sizeof *operators };
+
+static int find_operator(AstOp op) {
+  for (int i = 0; i < OPERATORS; i++)
+    if (operators[i].op == op) return i;
+  return -1;
+}
+
+static bool is_relax_value(Value v) { return v.type == &type_node && node_is_relax(v.node); }
+
+static Value call_op_by_name(const char *name, int n, const Value *operands, Span span) {
+  return value_call_with(op_value(name), n, operands, span);
+}
+
+static Value relax_operator(int row, Value a, Value b, Span span) {
+  const char *name = operators[row].relax;
+  AstOp op = operators[row].op;
+  if (!name)
+    raise("TypeError", span, "'%s' has no meaning on tensors%s", ast_op_text(op),
+          op == AST_EQ || op == AST_NE ? "; write R.equal or R.not_equal" : "");
+  Value operands[] = {a, b};
+  for (int i = 0; i < 2; i++)
+    if (!is_relax_value(operands[i]))
+      raise("TypeError", span, "'%s' on tensors needs two graph expressions, but the %s one is %s; write "
+            "R.const(value, dtype)", ast_op_text(op), i ? "right" : "left", value_type_name(operands[i]));
+  return call_op_by_name(name, 2, operands, span);
+}
+
+static Node *scalar_operator(int row, Node *a, Node *b, Span span) {
+  if (operators[row].scalar != NK_COUNT) return expr_binary(operators[row].scalar, a, b, span);
+  const char *name = operators[row].intrin;
+  bool bools = dtype_is_bool(a->dtype) && dtype_is_bool(b->dtype);
+  if (bools && operators[row].op == AST_BITAND) return expr_binary(NK_And, a, b, span);
+  if (bools && operators[row].op == AST_BITOR) return expr_binary(NK_Or, a, b, span);
+  /* The intrinsics take operands of one dtype: an immediate adapts to the other side. */
+  if (IS(IntImm, b) && !dtype_equal(a->dtype, b->dtype)) b = expr_cast(a->dtype, b, span);
+  else if (IS(IntImm, a) && !dtype_equal(a->dtype, b->dtype)) a = expr_cast(b->dtype, a, span);
+  return expr_call(name, a->dtype, NODES(a, b), span);
+}
+
+/* Both operands of an operator, one of which is a node. */
+static Value node_operator(AstOp op, Value a, Value b, Span span) {
+  int row = find_operator(op);
+  if (row < 0) return value_absent();
+  if (is_relax_value(a) || is_relax_value(b)) {
+    bool tuples = value_is_node(a, NK_Tuple) && op == AST_ADD;
+    if (!tuples) return relax_operator(row, a, b, span);
+    NodeVec fields = {0};
+    for each (Node *, f, &AS(Tuple, a.node)->fields) vec_push(&fields, *f);
+    for each (Node *, f, &AS(Tuple, to_relax(b, span))->fields) vec_push(&fields, *f);
+    return value_node(to_relax(value_node(MAKE(Tuple, span, VOID_TYPE, .fields = fields)), span));
+  }
+  return value_node(scalar_operator(row, to_expr(a, span), to_expr(b, span), span));
+}
+
+static bool is_struct_info_value(Value v) { return v.type == &type_node && node_is_sinfo(v.node); }
+
+static Value node_compare(AstOp op, Value a, Value b, Span span) {
+  bool not_scalar = is_struct_info_value(a) || value_is_none(b) || value_is_none(a) ||
+                    b.type == &type_str || a.type == &type_str;
+  if (not_scalar && (op == AST_EQ || op == AST_NE)) return value_bool(value_equal(a, b) == (op == AST_EQ));
+  return node_operator(op, a, b, span);
+}
+
+static Value node_unary(AstOp op, Value a, Span span) {
+  if (is_relax_value(a)) {
+    if (op == AST_NEG) return call_op_by_name("negative", 1, &a, span);
+    raise("TypeError", span, "unary '%s' has no meaning on tensors", ast_op_text(op));
+  }
+  Node *x = to_expr(a, span);
+  switch (op) {
+  case AST_NEG: return value_node(expr_neg(x, span));
+  case AST_POS: return a;
+  case AST_NOT: return value_node(expr_not(x, span));
+  default: return value_node(expr_call("bitwise_not", x->dtype, NODES(x), span));
+  }
+}
+
+static Value node_logical(AstOp op, Value a, Value b, Span span) {
+  NodeKind kind = op == AST_AND ? NK_And : NK_Or;
+  return value_node(expr_binary(kind, to_expr(a, span), to_expr(b, span), span));
+}
+
+static bool node_truth(Value v, Span span) {
+  int64_t value;
+  if (expr_is_const_int(v.node, &value)) return value != 0;
+  if (node_is_expr(v.node) || node_is_relax(v.node))
+    raise("TypeError", span, "the truth of '%s' is not known before the program runs",
+          ir_print(v.node, NULL));
+  return true;
+}
+
+static void node_repr(Value v, Str *out) { str_add(out, ir_print(v.node, NULL)); }
+
+static bool node_same(Value a, Value b) {
+  return a.node == b.node || (a.type == b.type && node_equal(a.node, b.node, false, NULL));
+}
+
+static uint64_t node_value_hash(Value v) { return (uint64_t)(uintptr_t)v.node * 0x9e3779b97f4a7c15u; }
+
+/* ---- subscripts ---- */
+
+/* A slice of an axis as a Range; open ends are 0 and the extent. */
+static Node *slice_range(SliceObject *s, Node *extent, Span span) {
+  Node *zero = int_imm(extent->dtype, 0, span);
+  Node *lo = value_is_none(s->start) ? zero : to_expr(s->start, span);
+  Node *hi = value_is_none(s->stop) ? extent : to_expr(s->stop, span);
+  return MAKE(Range, span, VOID_TYPE, .min = lo, .extent = expr_binary(NK_Sub, hi, lo, span));
+}
+
+/* lo:hi:step of one axis as a vector index. */
+static Node *slice_ramp(SliceObject *s, Node *extent, Span span) {
+  Range *r = AS(Range, slice_range(s, extent, span));
+  int64_t step = value_as_int(s->step, "the step of a slice", span), n;
+  if (!expr_is_const_int(r->extent, &n) || n <= 0 || step <= 0 || (n + step - 1) / step > INT16_MAX)
+    raise("TypeError", span, "a slice used as a vector needs a constant, positive number of elements");
+  int lanes = (int)((n + step - 1) / step);
+  if (lanes == 1) return r->min;
+  return MAKE(Ramp, span, dtype_with_lanes(r->min->dtype, lanes), .base = r->min,
+              .stride = int_imm(r->min->dtype, step, span), .lanes = lanes);
+}
+
+static void check_rank(Buffer *b, int given, Span span) {
+  if (given == b->shape.len) return;
+  raise("IndexError", span, "buffer '%s' has %d dimension%s, but %d %s given", b->name ? b->name : "",
+        b->shape.len, b->shape.len == 1 ? "" : "s", given, given == 1 ? "index is" : "indices are");
+}
+
+/* A[i, j]: a load; with slices a region, or with a step a vector load. */
+static Value buffer_item(Node *buffer, Value index, Span span) {
+  Buffer *b = AS(Buffer, buffer);
+  ValueVec items = {0};
+  if (index.type == &type_tuple || index.type == &type_list) items = *value_items(index);
+  else vec_push(&items, index);
+  check_rank(b, items.len, span);
+  bool region = false;
+  for each (Value, v, &items) region |= v->type == &type_slice && value_is_none(((SliceObject *)v->object)->step);
+  NodeVec out = {0};
+  for (int i = 0; i < items.len; i++) {
+    Value v = items.at[i];
+    SliceObject *slice = v.type == &type_slice ? v.object : NULL;
+    Node *x;
+    if (region && slice) x = slice_range(slice, b->shape.at[i], span);
+    else if (region) {
+      Node *at = to_expr(v, span);
+      x = MAKE(Range, span, VOID_TYPE, .min = at, .extent = int_imm(at->dtype, 1, span));
+    } else x = slice ? slice_ramp(slice, b->shape.at[i], span) : to_expr(v, span);
+    vec_push(&out, x);
+  }
+  if (region) return value_node(MAKE(BufferRegion, span, VOID_TYPE, .buffer = buffer, .region = out));
+  return value_node(expr_load(buffer, out, span));
+}
+
+static Value tuple_item(Node *tuple, Value index, Span span) {
+  int64_t i = value_as_int(index, "the index of a tuple", span);
+  TupleStructInfo *info = IS(TupleStructInfo, sinfo_of(tuple)) ? AS(TupleStructInfo, sinfo_of(tuple)) : NULL;
+  if (info && i < 0) i += info->fields.len;
+  if (i < 0 || (info && i >= info->fields.len))
+    raise("IndexError", span, "index %ld is out of range for a tuple of %d", (long)i, info ? info->fields.len : 0);
+  if (IS(Tuple, tuple)) return value_node(AS(Tuple, tuple)->fields.at[i]);
+  Node *field = info ? info->fields.at[i] : sinfo_object();
+  return value_node(MAKE(TupleGetItem, span, VOID_TYPE, .sinfo = field, .tuple = tuple, .index = (int)i));
+}
+
+static Value node_get_item(Value v, Value index, Span span) {
+  Node *n = v.node;
+  if (IS(Buffer, n)) return buffer_item(n, index, span);
+  if (IS(ShapeExpr, n)) {
+    NodeVec dims = AS(ShapeExpr, n)->values;
+    int64_t i = value_as_int(index, "the index of a shape", span);
+    if (i < 0) i += dims.len;
+    if (i < 0 || i >= dims.len) raise("IndexError", span, "a shape of %d dims has no index %ld", dims.len, (long)i);
+    return value_node(dims.at[i]);
+  }
+  if (IS(Array, n) || IS(Dict, n)) return value_get_item(from_attr(n), index, span);
+  if (node_is_relax(n)) return tuple_item(n, index, span);
+  if (IS(IRModule, n)) {
+    Node *f = module_find(n, value_as_text(index, "the name of a function", span));
+    if (f) return value_node(f);
+    raise("KeyError", span, "the module has no function '%s'", value_text(index));
+  }
+  raise("TypeError", span, "a value of kind %s has no items", node_kind_name(n->kind));
+}
+
+static void node_set_item(Value v, Value index, Value x, Span span) {
+  (void)index, (void)x;
+  raise("TypeError", span, IS(Buffer, v.node) ? "a store to a buffer stands only inside a prim_func"
+                                              : "a node can't be changed (found %s)", node_kind_name(v.node->kind));
+}
+
+static int64_t node_length(Value v, Span span) {
+  Node *n = v.node;
+  if (IS(Array, n)) return AS(Array, n)->items.len;
+  if (IS(ShapeExpr, n)) return AS(ShapeExpr, n)->values.len;
+  if (IS(Tuple, n)) return AS(Tuple, n)->fields.len;
+  if (node_is_relax(n) && IS(TupleStructInfo, sinfo_of(n))) return AS(TupleStructInfo, sinfo_of(n))->fields.len;
+  raise("TypeError", span, "a value of kind %s has no length", node_kind_name(n->kind));
+}
+
+static Value node_iter(Value v, Span span) {
+  int64_t n = node_length(v, span);
+  ValueVec items = {0};
+  for (int64_t i = 0; i < n; i++) vec_push(&items, node_get_item(v, value_int(i), span));
+  return value_iter(value_list(items), span);
+}
+
+/* f(x) of a module function or a function value. */
+static Value node_call(Value f, CallArgs *args) {
+  Node *n = f.node;
+  if (IS(Var, n) || IS(Buffer, n) || !node_is_relax(n))
+    raise("TypeError", args->span, "'%s' can't be called", ir_print(n, NULL));
+  if (args->named.len) raise("TypeError", args->span, "a call of a function takes arguments by position only");
+  NodeVec operands = {0};
+  if (tensor) {
+    for each (Value, a, &args->positional) vec_push(&operands, to_expr(*a, args->span));
+    return value_node(MAKE(Call, args->span, VOID_TYPE, .op = n, .args = operands));
+  }
+  for each (Value, a, &args->positional) vec_push(&operands, to_relax(*a, args->span));
+  return value_node(relax_call(n, operands, NULL, (NodeVec){0}, args->span));
+}
+
+Value node_get_attr(Value v, const char *name, Span span); /* node_attr.c */
+void node_attr_names(Value v, StrVec *out);
+
+const ValueType type_node = {
+    .name = "node",
+    .truth = node_truth,
+    .repr = node_repr,
+    .get_attr = node_get_attr,
+    .attr_names = node_attr_names,
+    .get_item = node_get_item,
+    .set_item = node_set_item,
+    .call = node_call,
+    .binary = node_operator,
+    .compare = node_compare,
+    .unary = node_unary,
+    .logical = node_logical,
+    .length = node_length,
+    .iter = node_iter,
+    .equal = node_same,
+    .hash = node_value_hash,
+};
+
+/* ---- poison ---- */
+
+static _Noreturn void poisoned(Span span) { raise(ERROR_POISONED, span, "an earlier error"); }
+static bool poison_truth(Value v, Span span) { (void)v; poisoned(span); }
+static Value poison_attr(Value v, const char *name, Span span) { (void)v, (void)name; poisoned(span); }
+static Value poison_item(Value v, Value index, Span span) { (void)v, (void)index; poisoned(span); }
+static void poison_set_item(Value v, Value index, Value x, Span span) { (void)v, (void)index, (void)x; poisoned(span); }
+static Value poison_call(Value f, CallArgs *args) { (void)f; poisoned(args->span); }
+static Value poison_operator(AstOp op, Value a, Value b, Span span) { (void)op, (void)a, (void)b; poisoned(span); }
+static Value poison_unary(AstOp op, Value a, Span span) { (void)op, (void)a; poisoned(span); }
+static Value poison_iter(Value v, Span span) { (void)v; poisoned(span); }
+static int64_t poison_length(Value v, Span span) { (void)v; poisoned(span); }
+
+const ValueType type_poison = {
+    .name = "name whose definition failed",
+    .truth = poison_truth,
+    .get_attr = poison_attr,
+    .get_item = poison_item,
+    .set_item = poison_set_item,
+    .call = poison_call,
+    .binary = poison_operator,
+    .compare = poison_operator,
+    .unary = poison_unary,
+    .logical = poison_operator,
+    .iter = poison_iter,
+    .length = poison_length,
+};

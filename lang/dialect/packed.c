@@ -1,0 +1,215 @@
+/* packed.c -- script values to the runtime's values and back; packed functions and built modules as values. */
+#include "lang/dialect/packed.h"
+#include "lang/builtin/tensor.h"
+
+/* ---- arguments ---- */
+
+/* Values of one call in the runtime's form. Objects made for it are released after. */
+typedef struct Marshal {
+  VEC(TvmsValue) values;
+  IntVec types;
+  VEC(void *) made;
+} Marshal;
+
+static void put(Marshal *m, int type, TvmsValue v) {
+  vec_push(&m->values, v);
+  vec_push(&m->types, type);
+}
+
+static void marshal(Marshal *m, Value v, Span span);
+
+static void marshal_tuple(Marshal *m, Value v, Span span) {
+  Marshal inner = {0};
+  for each (Value, x, value_items(v)) marshal(&inner, *x, span);
+  TvmsTuple *t;
+  int status = tvms_tuple_new(&t, inner.values.len, inner.values.at, inner.types.at);
+  for each (void *, object, &inner.made) tvms_release(*object);
+  if (status) raise("RuntimeError", span, "%s", tvms_last_error());
+  vec_push(&m->made, (void *)t);
+  put(m, TVMS_TUPLE, (TvmsValue){.p = t});
+}
+
+static void marshal_shape(Marshal *m, Node *shape, Span span) {
+  VEC(int64_t) dims = {0};
+  for each (Node *, d, &AS(ShapeExpr, shape)->values) {
+    int64_t dim;
+    if (!expr_is_const_int(*d, &dim)) raise("TypeError", span, "a shape argument needs numbers, found '%s'", ir_print(*d, NULL));
+    vec_push(&dims, dim);
+  }
+  TvmsShape *s;
+  if (tvms_shape_new(&s, dims.len, dims.at)) raise("RuntimeError", span, "%s", tvms_last_error());
+  vec_push(&m->made, (void *)s);
+  put(m, TVMS_SHAPE, (TvmsValue){.p = s});
+}
+
+/* Values that own a runtime object hold it in collected memory; the collector releases it. */
+typedef struct Handle {
+  void *object;
+} Handle;
+
+static void release_handle(void *p) { tvms_release(((Handle *)p)->object); }
+
+static Value value_handle(const ValueType *type, void *object) {
+  Handle *h = NEW(Handle, object);
+  gc_finalizer(h, release_handle);
+  return value_of(type, h);
+}
+static void *handle_object(Value v) { return ((Handle *)v.object)->object; }
+
+static const ValueType type_packed;
+
+static void marshal(Marshal *m, Value v, Span span) {
+  int64_t i;
+  if (value_is_none(v)) return put(m, TVMS_NONE, (TvmsValue){0});
+  if (v.type == &type_bool) return put(m, TVMS_BOOL, (TvmsValue){.i = v.boolean});
+  if (v.type == &type_int) return put(m, TVMS_INT, (TvmsValue){.i = v.integer});
+  if (v.type == &type_float) return put(m, TVMS_FLOAT, (TvmsValue){.f = v.real});
+  if (v.type == &type_str) return put(m, TVMS_STR, (TvmsValue){.s = value_text(v)});
+  if (v.type == &type_tensor) return put(m, TVMS_TENSOR, (TvmsValue){.p = value_as_tensor(v, span)});
+  if (v.type == &type_packed) return put(m, TVMS_FUNC, (TvmsValue){.p = handle_object(v)});
+  if (v.type == &type_tuple || v.type == &type_list) return marshal_tuple(m, v, span);
+  if (value_is_node(v, NK_ShapeExpr)) return marshal_shape(m, v.node, span);
+  if (v.type == &type_node && expr_is_const_int(v.node, &i)) return put(m, TVMS_INT, (TvmsValue){.i = i});
+  if (v.type == &type_node && IS(FloatImm, v.node)) return put(m, TVMS_FLOAT, (TvmsValue){.f = AS(FloatImm, v.node)->value});
+  if (v.type == &type_function || v.type == &type_builtin) {
+    TvmsFunc *f = packed_of_value(v, span);
+    vec_push(&m->made, (void *)f);
+    return put(m, TVMS_FUNC, (TvmsValue){.p = f});
+  }
+  raise("TypeError", span, "%s can't be passed to compiled code", value_type_name(v));
+}
+
+/* ---- results: takes over the reference in an owned value ---- */
+
+static Value unmarshal(int type, TvmsValue v, bool owned) {
+  switch (type) {
+  case TVMS_INT: return value_int(v.i);
+  case TVMS_FLOAT: return value_float(v.f);
+  case TVMS_BOOL: return value_bool(v.i != 0);
+  case TVMS_STR: {
+    Value text = value_str(str_copy_n(v.s, strlen(v.s)));
+    if (owned) tvms_value_release(type, v);
+    return text;
+  }
+  case TVMS_TENSOR: return value_tensor(owned ? v.p : tvms_retain(v.p));
+  case TVMS_DLTENSOR: {
+    TvmsTensor *t;
+    if (tvms_tensor_view(&t, v.p)) raise("RuntimeError", (Span){0}, "%s", tvms_last_error());
+    return value_tensor(t);
+  }
+  case TVMS_FUNC: return value_packed(owned ? v.p : tvms_retain(v.p));
+  case TVMS_MODULE: return value_built_module(owned ? v.p : tvms_retain(v.p));
+  case TVMS_SHAPE: {
+    ValueVec dims = {0};
+    for (int i = 0; i < tvms_shape_ndim(v.p); i++) vec_push(&dims, value_int(tvms_shape_dims(v.p)[i]));
+    if (owned) tvms_value_release(type, v);
+    return value_tuple(dims);
+  }
+  case TVMS_TUPLE: {
+    ValueVec items = {0};
+    for (int i = 0; i < tvms_tuple_size(v.p); i++) {
+      int kind;
+      TvmsValue field = tvms_tuple_get(v.p, i, &kind);
+      vec_push(&items, unmarshal(kind, field, false));
+    }
+    if (owned) tvms_value_release(type, v);
+    return value_tuple(items);
+  }
+  default: return value_none();
+  }
+}
+
+/* ---- packed functions as values ---- */
+
+static Value packed_call(Value f, CallArgs *args) {
+  Span span = args->span;
+  if (args->names.len) raise("TypeError", span, "compiled functions take arguments by position only");
+  Marshal m = {0};
+  for each (Value, v, &args->positional) marshal(&m, *v, span);
+  TvmsValue ret = {0};
+  int type = TVMS_NONE;
+  int status = tvms_func_call(handle_object(f), m.values.at, m.types.at, m.values.len, &ret, &type);
+  for each (void *, object, &m.made) tvms_release(*object);
+  if (status) raise("RuntimeError", span, "%s", tvms_last_error());
+  return unmarshal(type, ret, true);
+}
+
+static const ValueType type_packed = {.name = "packed function", .call = packed_call};
+
+Value value_packed(TvmsFunc *f) { return value_handle(&type_packed, f); }
+
+/* ---- script functions that compiled code calls ---- */
+
+typedef struct Callback {
+  Value function;
+  ValueVec args;
+  Marshal *result;
+} Callback;
+
+static void run_callback(void *context) {
+  Callback *c = context;
+  Value v = value_call_with(c->function, c->args.len, c->args.at, (Span){0});
+  marshal(c->result, v, (Span){0});
+}
+
+/* The result's objects were made for it or are retained: the caller owns one reference. */
+static void give_result(Marshal *m, TvmsValue *ret, int *ret_type) {
+  *ret = m->values.at[0];
+  *ret_type = m->types.at[0];
+  if (*ret_type == TVMS_STR) ret->s = tvms_string_copy(ret->s);
+  else if (*ret_type >= TVMS_TENSOR && !m->made.len) tvms_retain(ret->p);
+}
+
+/* No raise may cross the compiled caller: an exception becomes the call's error. */
+static int invoke_callback(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret, int *ret_type) {
+  Marshal result = {0};
+  Callback c = {.function = *(Value *)self, .result = &result};
+  for (int i = 0; i < n; i++) vec_push(&c.args, unmarshal(types[i], args[i], false));
+  Error *e = protect(run_callback, &c);
+  if (e) return tvms_set_error("%s: %s", e->kind, e->text);
+  give_result(&result, ret, ret_type);
+  return 0;
+}
+
+TvmsFunc *packed_of_value(Value f, Span span) {
+  if (f.type == &type_packed) return tvms_retain(handle_object(f));
+  if (!f.type->call) raise("TypeError", span, "expected a function, found %s", value_type_name(f));
+  Value *self = gc_copy(&f, sizeof f);
+  gc_root(self); /* the registry's memory is not searched */
+  TvmsFunc *out;
+  if (tvms_func_new(&out, invoke_callback, self, NULL)) raise("RuntimeError", span, "%s", tvms_last_error());
+  return out;
+}
+
+/* ---- compiled modules ---- */
+
+static Value built_function(Value v, const char *name) {
+  TvmsFunc *f;
+  if (tvms_module_function(&f, handle_object(v), name)) return value_absent();
+  return value_packed(f);
+}
+
+static void built_names(Value v, StrVec *out) {
+  TvmsModule *m = handle_object(v);
+  for (int i = 0; i < tvms_module_function_count(m); i++) vec_push(out, tvms_module_function_name(m, i));
+}
+
+static Value built_get_item(Value v, Value index, Span span) {
+  const char *name = value_as_text(index, "the name of a function", span);
+  Value f = built_function(v, name);
+  if (f.type) return f;
+  StrVec names = {0};
+  built_names(v, &names);
+  const char *near = str_near(name, names.at, names.len);
+  raise("KeyError", span, "the module has no function '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static Value built_get_attr(Value v, const char *name, Span span) {
+  (void)span;
+  return built_function(v, name);
+}
+
+static const ValueType type_built_module = {
+    .name = "built module", .get_item = built_get_item, .get_attr = built_get_attr, .attr_names = built_names};
+
+Value value_built_module(TvmsModule *m) { return value_handle(&type_built_module, m); }

@@ -1,0 +1,20 @@
+/* packed.h -- script values and packed functions: calling compiled code, and being called by it. */
+#ifndef LANG_DIALECT_PACKED_H
+#define LANG_DIALECT_PACKED_H
+
+#include "lang/dialect/dialect_impl.h"
+#include "target/target.h"
+
+/* A script function as a packed function (the caller releases it): its arguments come as tensors, ints, floats,
+ * tuples; what it returns goes back likewise. A raised exception becomes the call's error. */
+TvmsFunc *packed_of_value(Value f, Span span);
+/* A packed function as a callable value; takes the reference over. */
+Value value_packed(TvmsFunc *f);
+/* A compiled module: mod["name"], mod.name; takes the reference over. */
+Value value_built_module(TvmsModule *m);
+
+Node *to_module(Value v, Span span);
+/* Lowered as the target's back end asks, and compiled for this process. Raises. */
+TvmsModule *build_module(Node *m, const Target *target);
+
+#endif

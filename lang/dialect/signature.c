@@ -1,0 +1,143 @@
+/* signature.c -- dimensions in the annotations of a function: quoted ("n", "n * 2"), or free names
+ * as in the text of 2021, are variables shared over the function. */
+#include "lang/dialect/dialect_impl.h"
+#include <ctype.h>
+
+typedef struct DimScan {
+  Env *env;
+  AstDef *def;
+  DataType quoted;
+  Map *dims;
+} DimScan;
+
+static bool is_identifier(const char *text) {
+  if (!isalpha((unsigned char)*text) && *text != '_') return false;
+  for (const char *c = text; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_') return false;
+  return true;
+}
+
+/* The dtype of `name = T.int64()` among the first statements of the body. */
+static bool body_dtype(AstDef *def, const char *name, DataType *t) {
+  for each (Ast *, s, &def->body) {
+    if ((*s)->kind != AST_KIND_Assign) continue;
+    AstAssign *a = AST_AS(Assign, *s);
+    Ast *target = a->targets.at[0], *value = a->value;
+    if (a->targets.len != 1 || target->kind != AST_KIND_Name || AST_AS(Name, target)->name != name) continue;
+    if (value->kind != AST_KIND_Call || AST_AS(Call, value)->args.len) continue;
+    Ast *func = AST_AS(Call, value)->func;
+    if (func->kind == AST_KIND_Attribute && dtype_parse(AST_AS(Attribute, func)->name, t)) return true;
+  }
+  return false;
+}
+
+static void declare(DimScan *scan, const char *name, DataType t, Span span) {
+  name = str_intern(name);
+  if (map_has(scan->dims, name)) return;
+  body_dtype(scan->def, name, &t);
+  Node *var = var_new(name, t, span);
+  map_set(scan->dims, name, var);
+  env_set(scan->env, name, value_node(var));
+}
+
+static void declare_quoted(DimScan *scan, Ast *item) {
+  const char *text = AST_AS(Str, item)->text;
+  Value *known = is_identifier(text) ? env_find(scan->env, str_intern(text)) : NULL;
+  bool is_dim = known && (known->type == &type_int || (known->type == &type_node && node_is_expr(known->node)));
+  if (is_identifier(text) && !is_dim) declare(scan, text, scan->quoted, item->span);
+}
+
+static void declare_free(DimScan *scan, Ast *item) {
+  const char *name = AST_AS(Name, item)->name;
+  if (!env_find(scan->env, name)) declare(scan, name, INT64, item->span);
+}
+
+/* Does a call or subscript of this value take a shape first? */
+static bool takes_shape(Ast *func) {
+  const char *name = func->kind == AST_KIND_Attribute ? AST_AS(Attribute, func)->name
+                     : func->kind == AST_KIND_Name    ? AST_AS(Name, func)->name : "";
+  return str_same(name, "Buffer") || str_same(name, "Tensor") || str_same(name, "Shape") || str_same(name, "DTensor");
+}
+
+static void scan_annotation(void *context, Ast *node);
+
+/* Every name inside a dim, such as n of n * 2. */
+static void scan_free_names(void *context, Ast *node) {
+  if (node->kind == AST_KIND_Name) declare_free(context, node);
+  else if (node->kind != AST_KIND_Call && node->kind != AST_KIND_Attribute) ast_each_child(node, scan_free_names, context);
+}
+
+static void scan_shape(DimScan *scan, Ast *shape) {
+  AstVec *items = shape->kind == AST_KIND_Tuple  ? &AST_AS(Tuple, shape)->items
+                  : shape->kind == AST_KIND_List ? &AST_AS(List, shape)->items : NULL;
+  if (!items) {
+    if (shape->kind == AST_KIND_Name) declare_free(scan, shape);
+    return;
+  }
+  for each (Ast *, item, items) {
+    if ((*item)->kind == AST_KIND_Str) declare_quoted(scan, *item);
+    else scan_free_names(scan, *item);
+  }
+}
+
+static void scan_annotation(void *context, Ast *node) {
+  DimScan *scan = context;
+  if (node->kind == AST_KIND_Call && takes_shape(AST_AS(Call, node)->func)) {
+    AstCall *call = AST_AS(Call, node);
+    if (call->args.len && call->args.at[0]->kind != AST_KIND_Keyword) scan_shape(scan, call->args.at[0]);
+    for each (Ast *, arg, &call->args)
+      if ((*arg)->kind == AST_KIND_Keyword && str_same(AST_AS(Keyword, *arg)->name, "shape"))
+        scan_shape(scan, AST_AS(Keyword, *arg)->value);
+    return;
+  }
+  if (node->kind == AST_KIND_Subscript && takes_shape(AST_AS(Subscript, node)->value)) {
+    Ast *index = AST_AS(Subscript, node)->index;
+    bool has_dtype = index->kind == AST_KIND_Tuple && !AST_AS(Tuple, index)->parenthesized;
+    scan_shape(scan, has_dtype ? AST_AS(Tuple, index)->items.at[0] : index);
+    return;
+  }
+  if (node->kind == AST_KIND_Keyword && str_same(AST_AS(Keyword, node)->name, "value") &&
+      AST_AS(Keyword, node)->value->kind == AST_KIND_Str) { /* R.Prim(value="n") */
+    declare_quoted(scan, AST_AS(Keyword, node)->value);
+    return;
+  }
+  ast_each_child(node, scan_annotation, context);
+}
+
+void declare_dims(Env *env, AstDef *def, DataType quoted, Map *dims) {
+  DimScan scan = {env, def, quoted, dims};
+  for each (Ast *, p, &def->type_params) declare(&scan, AST_AS(Name, *p)->name, INT64, (*p)->span);
+  /* Scalar parameters may serve as dims of others. */
+  for each (Ast *, p, &def->params)
+    if (AST_AS(Param, *p)->annotation) scan_annotation(&scan, AST_AS(Param, *p)->annotation);
+  if (def->result) scan_annotation(&scan, def->result);
+}
+
+/* ---- quoted dims as expressions ---- */
+
+static Env *dim_env; /* of the annotation being evaluated: to_dim() reads quoted dims in it */
+
+Node *dim_from_text(const char *text, Span span) {
+  if (!dim_env) raise("TypeError", span, "a dimension in quotes stands only in the annotations of a signature");
+  const Source *source = source_add("<dimension>", text, strlen(text));
+  Ast *expression = source ? parse_expression(source) : NULL;
+  if (!expression) raise(ERROR_POISONED, span, "an earlier error");
+  return to_expr(eval(dim_env, expression), span);
+}
+
+typedef struct AnnotationCall { Env *env; Ast *annotation; Value result; } AnnotationCall;
+
+static void run_annotation(void *context) {
+  AnnotationCall *call = context;
+  call->result = eval(call->env, call->annotation);
+}
+
+Value eval_annotation(Env *env, Ast *annotation) {
+  Env *outer = dim_env;
+  AnnotationCall call = {.env = env, .annotation = annotation};
+  dim_env = env;
+  Error *e = protect(run_annotation, &call);
+  dim_env = outer;
+  if (e) error_raise(e);
+  return call.result;
+}

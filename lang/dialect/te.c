@@ -1,0 +1,298 @@
+/* te.c -- tensor expressions: te.compute and reductions, and their PrimFunc. */
+#include "lang/dialect/te.h"
+
+#define ARG(i)  call->args[i]
+#define SPAN(i) call->spans[i]
+
+/* Buffer to the Stage that fills it, of every te.compute: how a load leads to its producer. */
+static Map all_stages;
+
+Map te_scope_begin(void) {
+  Map outer = all_stages;
+  all_stages = (Map){0};
+  return outer;
+}
+void te_scope_end(Map outer) { all_stages = outer; }
+
+/* ---- tensors ---- */
+
+static TeTensor *te_of(Value v) { return v.object; }
+
+static Value te_get_item(Value v, Value index, Span span) {
+  return value_get_item(value_node(te_of(v)->buffer), index, span);
+}
+
+static Value te_get_attr(Value v, const char *name, Span span) {
+  Buffer *b = AS(Buffer, te_of(v)->buffer);
+  if (str_same(name, "ndim")) return value_int(b->shape.len);
+  return value_find_attr(value_node(&b->node), name, span);
+}
+
+static void te_repr(Value v, Str *out) {
+  Buffer *b = AS(Buffer, te_of(v)->buffer);
+  str_printf(out, "te.Tensor(%s, %s)", b->name, dtype_text(b->elem));
+}
+
+const ValueType type_te = {.name = "te.Tensor", .repr = te_repr, .get_item = te_get_item, .get_attr = te_get_attr};
+
+static Value te_value(Node *buffer, Stage *stage) { return value_of(&type_te, NEW(TeTensor, .buffer = buffer, .stage = stage)); }
+
+Value te_placeholder(const char *name, NodeVec shape, DataType t, Span span) {
+  return te_value(buffer_new(str_intern(name), t, shape, "global", span), NULL);
+}
+
+static Value te_placeholder_fn(BuiltinCall *call) {
+  NodeVec shape = to_exprs(ARG(0), SPAN(0));
+  return te_placeholder(value_as_text(ARG(2), "the name", SPAN(2)), shape, to_dtype(ARG(1), SPAN(1)), call->span);
+}
+
+/* ---- reductions ---- */
+
+static Value te_reduce_axis(BuiltinCall *call) {
+  Node *min, *extent;
+  if (ARG(0).type == &type_tuple && value_items(ARG(0))->len == 2) {
+    min = to_expr(value_items(ARG(0))->at[0], SPAN(0));
+    extent = expr_sub(to_expr(value_items(ARG(0))->at[1], SPAN(0)), min);
+  } else {
+    extent = to_expr(ARG(0), SPAN(0));
+    min = int_imm(extent->dtype, 0, call->span);
+  }
+  Node *var = var_new(value_as_text(ARG(1), "the name of an axis", SPAN(1)), extent->dtype, call->span);
+  Node *dom = MAKE(Range, call->span, VOID_TYPE, .min = expr_cast(extent->dtype, min, call->span), .extent = extent);
+  return value_node(MAKE(IterVar, call->span, VOID_TYPE, .dom = dom, .var = var, .iter_kind = ITER_REDUCE));
+}
+
+static NodeVec axes_arg(Value v, Span span) {
+  NodeVec axes = {0};
+  ValueVec items = {0};
+  if (v.type == &type_list || v.type == &type_tuple) items = *value_items(v);
+  else vec_push(&items, v);
+  for each (Value, x, &items) {
+    if (!value_is_node(*x, NK_IterVar)) raise("TypeError", span, "expected an axis of te.reduce_axis, found %s", value_type_name(*x));
+    vec_push(&axes, x->node);
+  }
+  return axes;
+}
+
+static Node *reduce_node(Node *reducer, NodeVec sources, NodeVec axes, int index, Span span) {
+  return MAKE(Reduce, span, sources.at[index]->dtype, .reducer = reducer, .axes = axes, .sources = sources,
+              .cond = int_imm(BOOL, 1, span), .value_index = index);
+}
+
+/* A reduction by a binary operator from its identity. No axes: the value itself. */
+static Value reduce_by(BuiltinCall *call, NodeKind kind, Node *identity) {
+  Node *x = to_expr(ARG(0), SPAN(0));
+  NodeVec axes = axes_arg(ARG(1), SPAN(1));
+  if (!axes.len) return value_node(x);
+  Node *a = var_new("x", x->dtype, call->span), *b = var_new("y", x->dtype, call->span);
+  Node *reducer = MAKE(CommReducer, call->span, VOID_TYPE, .lhs = NODES(a), .rhs = NODES(b),
+                       .results = NODES(expr_binary(kind, a, b, call->span)), .identity = NODES(identity));
+  return value_node(reduce_node(reducer, NODES(x), axes, 0, call->span));
+}
+
+static DataType source_dtype(BuiltinCall *call) { return to_expr(ARG(0), SPAN(0))->dtype; }
+
+/* The identity of max (low) or min: an infinity where the dtype has one. */
+static Node *extreme(DataType t, bool low, Span span) {
+  bool infinite = t.code == DTYPE_FLOAT || t.code == DTYPE_BFLOAT || t.code == DTYPE_FLOAT8_E5M2;
+  if (infinite) return float_imm(t, low ? -__builtin_inf() : __builtin_inf(), span);
+  if (t.code == DTYPE_FLOAT8_E4M3) return float_imm(t, low ? -448 : 448, span);
+  if (dtype_is_bool(t)) return int_imm(t, !low, span);
+  if (t.code == DTYPE_UINT && t.bits == 64 && !low) return int_imm(t, -1, span);
+  return int_imm(t, low ? dtype_min_int(t) : dtype_max_int(t), span);
+}
+
+static Node *number(DataType t, int value, Span span) {
+  return dtype_is_float(t) ? float_imm(t, value, span) : int_imm(t, value, span);
+}
+static Value te_sum(BuiltinCall *call) { return reduce_by(call, NK_Add, number(source_dtype(call), 0, call->span)); }
+static Value te_prod(BuiltinCall *call) { return reduce_by(call, NK_Mul, number(source_dtype(call), 1, call->span)); }
+static Value te_max(BuiltinCall *call) { return reduce_by(call, NK_Max, extreme(source_dtype(call), true, call->span)); }
+static Value te_min(BuiltinCall *call) { return reduce_by(call, NK_Min, extreme(source_dtype(call), false, call->span)); }
+
+/* te.reduce(reducer, sources, axis): a Reduce for each result, as a tuple. */
+static Value te_reduce(BuiltinCall *call) {
+  if (!value_is_node(ARG(0), NK_CommReducer)) raise("TypeError", SPAN(0), "expected a T.comm_reducer, found %s", value_type_name(ARG(0)));
+  NodeVec sources = to_exprs(ARG(1), SPAN(1)), axes = axes_arg(ARG(2), SPAN(2));
+  int n = AS(CommReducer, ARG(0).node)->results.len;
+  if (sources.len != n) raise("ValueError", call->span, "the reducer takes %d values, %d are given", n, sources.len);
+  ValueVec out = {0};
+  for (int i = 0; i < n; i++) vec_push(&out, value_node(reduce_node(ARG(0).node, sources, axes, i, call->span)));
+  return n == 1 ? out.at[0] : value_tuple(out);
+}
+
+/* ---- compute ---- */
+
+static NodeVec spatial_axes(NodeVec shape, Span span) {
+  NodeVec axes = {0};
+  for (int i = 0; i < shape.len; i++) {
+    Node *extent = shape.at[i], *var = var_new(str_format("i%d", i), extent->dtype, span);
+    Node *dom = MAKE(Range, span, VOID_TYPE, .min = int_imm(extent->dtype, 0, span), .extent = extent);
+    vec_push(&axes, MAKE(IterVar, span, VOID_TYPE, .dom = dom, .var = var, .iter_kind = ITER_SPATIAL));
+  }
+  return axes;
+}
+
+static Value te_compute(BuiltinCall *call) {
+  NodeVec shape = to_exprs(ARG(0), SPAN(0)), axes = spatial_axes(shape, call->span);
+  ValueVec indices = {0}, results = {0}, out = {0};
+  for each (Node *, a, &axes) vec_push(&indices, value_node(AS(IterVar, *a)->var));
+  Value body = value_call_with(ARG(1), indices.len, indices.at, call->span);
+  bool many = body.type == &type_tuple || body.type == &type_list;
+  if (many) results = *value_items(body);
+  else vec_push(&results, body);
+  const char *name = str_intern(value_as_text(ARG(3), "the name", SPAN(3)));
+  Stage *stage = NEW(Stage, .name = name, .span = call->span);
+  for (int i = 0; i < results.len; i++) {
+    Node *x = to_expr(results.at[i], SPAN(1));
+    if (!value_is_none(ARG(2)) && !IS(Reduce, x)) x = expr_cast(to_dtype(ARG(2), SPAN(2)), x, call->span);
+    vec_push(&stage->bodies, x);
+    vec_push(&stage->buffers, buffer_new(many ? str_intern(str_format("%s_v%d", name, i)) : name, x->dtype, shape, "global", call->span));
+    vec_push(&out, te_value(stage->buffers.at[i], stage));
+    map_set(&all_stages, stage->buffers.at[i], stage);
+  }
+  if (results.len && IS(Reduce, stage->bodies.at[0]))
+    for each (Node *, a, &AS(Reduce, stage->bodies.at[0])->axes) vec_push(&axes, *a);
+  stage->axes = axes;
+  return many ? value_tuple(out) : out.at[0];
+}
+
+/* ---- to a PrimFunc ---- */
+
+typedef VEC(Stage *) StageVec;
+typedef struct Needed {
+  Map seen;
+  StageVec order; /* producers first */
+} Needed;
+
+static void need_stage(Needed *n, Stage *s);
+
+static WalkResult find_loads(Walker *w, Node *n) {
+  Needed *needed = w->context;
+  if (IS(BufferLoad, n)) {
+    Stage *s = map_get(&all_stages, AS(BufferLoad, n)->buffer);
+    if (s) need_stage(needed, s);
+  }
+  return WALK_ON;
+}
+
+static void need_stage(Needed *n, Stage *s) {
+  if (map_has(&n->seen, s)) return;
+  map_set(&n->seen, s, s);
+  Walker w = {.enter = find_loads, .context = n};
+  for each (Node *, b, &s->bodies) walk(&w, *b);
+  vec_push(&n->order, s);
+}
+
+/* out[i] = f(out[i], source) of a reduction; out[i] = identity to start with. */
+static void reduction_stores(Stage *s, NodeVec indices, NodeVec *init, NodeVec *update) {
+  Reduce *first = AS(Reduce, s->bodies.at[0]);
+  CommReducer *r = AS(CommReducer, first->reducer);
+  Map map = {0};
+  for (int i = 0; i < r->lhs.len; i++) {
+    map_set(&map, r->lhs.at[i], expr_load(s->buffers.at[i], indices, s->span));
+    map_set(&map, r->rhs.at[i], first->sources.at[i]);
+  }
+  /* All new values come before the first store, so that a tuple is updated as one. */
+  for (int i = 0; i < s->bodies.len; i++) {
+    vec_push(init, stmt_store(s->buffers.at[i], indices, r->identity.at[i], s->span));
+    vec_push(update, substitute(r->results.at[i], &map));
+  }
+}
+
+static Node *stores_of_values(Stage *s, NodeVec indices, NodeVec values) {
+  if (values.len == 1) return stmt_store(s->buffers.at[0], indices, values.at[0], s->span);
+  NodeVec vars = {0}, stores = {0};
+  for (int i = 0; i < values.len; i++) {
+    vec_push(&vars, var_new(str_format("v%d", i), values.at[i]->dtype, s->span));
+    vec_push(&stores, stmt_store(s->buffers.at[i], indices, vars.at[i], s->span));
+  }
+  Node *body = stmt_seq(stores, s->span);
+  for (int i = values.len - 1; i >= 0; i--)
+    body = MAKE(LetStmt, s->span, VOID_TYPE, .value = values.at[i], .var = vars.at[i], .body = body);
+  return body;
+}
+
+static Node *stage_block(Stage *s) {
+  NodeVec indices = {0}, iter_vars = {0}, loop_vars = {0}, init = {0}, values = s->bodies;
+  Map rename = {0};
+  for each (Node *, a, &s->axes) {
+    IterVar *axis = AS(IterVar, *a);
+    Node *v = var_new(str_format("v_%s", AS(Var, axis->var)->name), axis->var->dtype, s->span);
+    map_set(&rename, axis->var, v);
+    vec_push(&iter_vars, MAKE(IterVar, s->span, VOID_TYPE, .dom = axis->dom, .var = v, .iter_kind = axis->iter_kind));
+    vec_push(&loop_vars, axis->var);
+    if (axis->iter_kind == ITER_SPATIAL) vec_push(&indices, axis->var);
+  }
+  if (IS(Reduce, s->bodies.at[0])) {
+    values = (NodeVec){0};
+    reduction_stores(s, indices, &init, &values);
+  }
+  Node *body = substitute(stores_of_values(s, indices, values), &rename);
+  Node *start = init.len ? substitute(stmt_seq(init, s->span), &rename) : NULL;
+  Block *block = AS(Block, MAKE(Block, s->span, VOID_TYPE, .name = s->name, .iter_vars = iter_vars, .init = start, .body = body));
+  if (!block_access_regions(&block->node, &block->reads, &block->writes)) BUG("the accesses of a compute are not understood");
+  Node *stmt = MAKE(BlockRealize, s->span, VOID_TYPE, .iter_values = loop_vars, .predicate = int_imm(BOOL, 1, s->span), .block = &block->node);
+  for (int i = s->axes.len - 1; i >= 0; i--) {
+    Range *dom = AS(Range, AS(IterVar, s->axes.at[i])->dom);
+    stmt = MAKE(For, s->span, VOID_TYPE, .min = dom->min, .extent = dom->extent, .var = loop_vars.at[i], .loop_kind = LOOP_SERIAL, .body = stmt);
+  }
+  return stmt;
+}
+
+static void add_param(PrimFunc *f, Node *buffer) {
+  vec_push(&f->params, MAKE(Var, f->node.span, HANDLE, .name = str_intern(str_format("%s_handle", AS(Buffer, buffer)->name)), .elem = VOID_TYPE));
+  vec_push(&f->buffers, buffer);
+}
+
+Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span span) {
+  Needed needed = {0};
+  PrimFunc *f = AS(PrimFunc, MAKE(PrimFunc, span, VOID_TYPE, .ret_dtype = VOID_TYPE));
+  Map is_param = {0};
+  for each (Value, v, &inputs) add_param(f, te_of(*v)->buffer), map_set(&is_param, te_of(*v)->buffer, f);
+  for each (Value, v, &outputs) {
+    if (!te_of(*v)->stage) raise("ValueError", span, "'%s' returns one of its operands; compute a copy", name);
+    need_stage(&needed, te_of(*v)->stage);
+    add_param(f, te_of(*v)->buffer);
+    map_set(&is_param, te_of(*v)->buffer, f);
+  }
+  NodeVec stmts = {0}, allocs = {0};
+  for each (Stage *, s, &needed.order) {
+    vec_push(&stmts, stage_block(*s));
+    for each (Node *, b, &(*s)->buffers)
+      if (!map_has(&is_param, *b)) vec_push(&allocs, *b);
+  }
+  f->body = with_root_block(allocs, true, stmt_seq(stmts, span), span);
+  f->attrs = dict_with(dict_new(), "tir.noalias", int_imm(BOOL, 1, span));
+  return &f->node;
+}
+
+static Value te_create_prim_func(BuiltinCall *call) {
+  ValueVec all = value_to_vec(ARG(0), SPAN(0)), inputs = {0}, outputs = {0};
+  for each (Value, v, &all) {
+    if (v->type != &type_te) raise("TypeError", SPAN(0), "expected tensors of te, found %s", value_type_name(*v));
+    vec_push(te_of(*v)->stage ? &outputs : &inputs, *v);
+  }
+  Node *f = te_prim_func("main", inputs, outputs, call->span);
+  return value_node(func_with_attr(f, "global_symbol", string_imm("main", call->span)));
+}
+
+static const Builtin te_names[] = {
+    {"placeholder", "shape, dtype='float32', name='placeholder'", te_placeholder_fn, "an operand"},
+    {"compute", "shape, fcompute, dtype=None, name='compute'", te_compute, "a tensor by its elements"},
+    {"reduce_axis", "dom, name='k'", te_reduce_axis, "an axis to reduce over"},
+    {"sum", "expr, axis", te_sum, "sum over axes"},
+    {"prod", "expr, axis", te_prod, "product over axes"},
+    {"max", "expr, axis", te_max, "maximum over axes"},
+    {"min", "expr, axis", te_min, "minimum over axes"},
+    {"reduce", "reducer, sources, axis", te_reduce, "reduction by a T.comm_reducer"},
+    {"create_prim_func", "ops", te_create_prim_func, "a PrimFunc of operands and results"},
+};
+
+Value te_namespace(void) {
+  static Value ns;
+  if (ns.type) return ns;
+  ns = value_namespace("te");
+  namespace_add_builtins(ns, te_names, sizeof te_names / sizeof *te_names);
+  return ns;
+}

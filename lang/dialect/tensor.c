@@ -1,0 +1,120 @@
+/* tensor.c -- @T.prim_func: the signature and the function around its body (tensor_stmt.c). */
+#include "lang/dialect/tensor_stmt.h"
+
+TensorBuilder *tensor;
+
+/* ---- parameters ---- */
+
+/* What an annotation stands for: T.int32, T.handle and T.Buffer give a value when called with nothing. */
+static Value parameter_value(Value annotation, Span span) {
+  if (annotation.type == &type_annotation || annotation.type == &type_dtype)
+    return value_call_with(annotation, 0, NULL, span);
+  return annotation;
+}
+
+static void add_parameter(TensorBuilder *t, Node *var, Node *buffer) {
+  vec_push(&t->params, var);
+  vec_push(&t->buffers, buffer);
+}
+
+static void declare_parameter(TensorBuilder *t, Env *env, AstParam *p) {
+  Span span = p->ast.span;
+  if (p->kind == PARAM_SLASH || (p->kind == PARAM_STAR && !p->name)) return;
+  if (p->kind != PARAM_PLAIN) raise("SyntaxError", span, "a prim_func takes plain parameters only");
+  if (!p->annotation) raise("SyntaxError", span, "parameter '%s' needs an annotation such as T.handle or T.Buffer", p->name);
+  Value v = parameter_value(eval_annotation(env, p->annotation), p->annotation->span);
+  if (value_is_node(v, NK_Buffer)) {
+    name_fresh(v, p->name);
+    add_parameter(t, MAKE(Var, span, HANDLE, .name = str_intern(str_format("%s_handle", p->name)), .elem = VOID_TYPE), v.node);
+  } else if (value_is_node(v, NK_Var)) {
+    Node *dim = map_get(&t->dims, p->name); /* a scalar parameter that is a dim of another one */
+    if (dim && dtype_equal(dim->dtype, v.node->dtype)) v = value_node(dim);
+    name_fresh(v, p->name);
+    add_parameter(t, v.node, NULL);
+  } else {
+    raise("TypeError", p->annotation->span, "parameter '%s' can't be annotated with %s", p->name, value_type_name(v));
+  }
+  env_set(env, p->name, v);
+}
+
+static DataType return_dtype(Env *env, AstDef *def) {
+  if (!def->result || def->result->kind == AST_KIND_None) return VOID_TYPE;
+  Value v = parameter_value(eval_annotation(env, def->result), def->result->span);
+  if (value_is_node(v, NK_Var)) return v.node->dtype;
+  raise("TypeError", def->result->span, "a prim_func returns a scalar dtype or None, found %s", value_type_name(v));
+}
+
+/* ---- the function ---- */
+
+typedef struct FunctionJob {
+  Env *env;
+  AstDef *def;
+  CallArgs *args;
+  Node *result;
+} FunctionJob;
+
+bool keyword_flag(CallArgs *args, const char *name, bool otherwise) {
+  for (int i = 0; i < args->names.len; i++)
+    if (str_same(args->names.at[i], name)) return value_truth(args->named.at[i], args->span);
+  return otherwise;
+}
+
+void check_decorator_args(const char *decorator, CallArgs *args, int n, const char *const *known) {
+  if (args->positional.len) raise("TypeError", args->span, "@%s takes keyword arguments only, and stands right above a def or class", decorator);
+  for each (const char *, name, &args->names) {
+    bool found = false;
+    for (int i = 0; i < n; i++) found |= str_same(*name, known[i]);
+    const char *near = found ? NULL : str_near(*name, known, n);
+    if (!found) raise("TypeError", args->span, "@%s has no argument '%s'%s%s%s", decorator, *name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  }
+}
+
+Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span) {
+  bool lone = IS(BlockRealize, body) && !AS(BlockRealize, body)->iter_values.len;
+  if (!allocs.len && (!has_blocks || lone)) return body;
+  Node *block = MAKE(Block, span, VOID_TYPE, .name = "root", .alloc_buffers = allocs, .body = body);
+  return MAKE(BlockRealize, span, VOID_TYPE, .predicate = int_imm(BOOL, 1, span), .block = block);
+}
+
+static void build_function(void *context) {
+  FunctionJob *job = context;
+  AstDef *def = job->def;
+  Span span = def->name_span;
+  static const char *const keywords[] = {"private", "check_well_formed", "s_tir", "persistent"};
+  check_decorator_args("T.prim_func", job->args, 4, keywords);
+  tensor->is_private = keyword_flag(job->args, "private", false);
+  Env *env = env_new(job->env);
+  declare_dims(env, def, INT32, &tensor->dims);
+  for each (Ast *, p, &def->params) declare_parameter(tensor, env, AST_AS(Param, *p));
+  DataType ret = return_dtype(env, def);
+  Node *body = tensor_suite(env, &def->body, span);
+  body = with_root_block(tensor->block->allocs, tensor->saw_block, body, span);
+  Node *attrs = tensor->attrs ? tensor->attrs : dict_new();
+  if (tensor->is_private && dict_get(attrs, "global_symbol"))
+    raise("ValueError", span, "a private function has no global_symbol");
+  if (!tensor->is_private && !dict_get(attrs, "global_symbol"))
+    attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
+  job->result = MAKE(PrimFunc, span, VOID_TYPE, .params = tensor->params, .buffers = tensor->buffers, .ret_dtype = ret,
+                     .attrs = attrs, .body = body);
+}
+
+Value tensor_function(Env *env, AstDef *def, CallArgs *args) {
+  TensorBuilder *outer = tensor;
+  BlockBuilder root = {0};
+  TensorBuilder builder = {.block = &root};
+  tensor = &builder;
+  int before = diag_error_count();
+  FunctionJob job = {.env = env, .def = def, .args = args};
+  Error *e = protect(build_function, &job);
+  tensor = outer;
+  if (e) report_statement_error(e);
+  if (e || diag_error_count() > before) return value_of(&type_poison, NULL);
+  return value_node(job.result);
+}
+
+static Value decorate(Env *env, Ast *definition, CallArgs *args) {
+  if (definition->kind != AST_KIND_Def) raise("TypeError", definition->span, "@T.prim_func decorates a def");
+  return tensor_function(env, AST_AS(Def, definition), args);
+}
+
+const TreeDecorator decorate_prim_func = {"T.prim_func", decorate, NULL};

@@ -1,0 +1,408 @@
+/* tensor_stmt.c -- statements of a prim_func's body to IR statements.
+ *
+ * A suite is gathered as a list. Some statements (a let, T.allocate, T.attr, ...) scope over the rest
+ * of their suite: they stand in the list without a body and take what follows when the suite ends. */
+#include "lang/dialect/tensor_stmt.h"
+
+typedef struct Suite {
+  Env *env;
+  NodeVec items;
+  VEC(bool) open; /* beside items: a wrapper whose body is the rest */
+} Suite;
+
+static void add_item(Suite *s, Node *stmt, bool open) {
+  vec_push(&s->items, stmt);
+  vec_push(&s->open, open);
+}
+
+static Node *close_suite(Suite *s, Span span) {
+  NodeVec reversed = {0};
+  for (int i = s->items.len - 1; i >= 0; i--) {
+    if (!s->open.at[i]) {
+      vec_push(&reversed, s->items.at[i]);
+      continue;
+    }
+    NodeVec rest = {0};
+    for (int k = reversed.len - 1; k >= 0; k--) vec_push(&rest, reversed.at[k]);
+    reversed = (NodeVec){0};
+    vec_push(&reversed, wrap_body(s->items.at[i], stmt_seq(rest, span)));
+  }
+  NodeVec all = {0};
+  for (int k = reversed.len - 1; k >= 0; k--) vec_push(&all, reversed.at[k]);
+  return stmt_seq(all, span);
+}
+
+/* ---- assignment ---- */
+
+typedef struct NameBinder {
+  Binder base;
+  Suite *suite;
+  Node *let_type; /* of `x: T.int32 = e`: a Var of that dtype, or NULL */
+} NameBinder;
+
+static void bind_let(NameBinder *b, const char *name, Value v, Span span) {
+  Node *value = to_expr(v, span);
+  DataType t = b->let_type ? b->let_type->dtype : value->dtype;
+  if (b->let_type) value = expr_cast(t, value, span);
+  Node *var = var_new(name, t, span);
+  if (dtype_is_handle(t) && IS(Var, value)) {
+    AS(Var, var)->elem = AS(Var, value)->elem;
+    AS(Var, var)->scope = AS(Var, value)->scope;
+  }
+  Value *old = map_get(&b->suite->env->names, name);
+  if (old && old->type == &type_node && map_has(&tensor->lets, old->node))
+    raise("SyntaxError", span, "'%s' is bound in this suite already, and a let can't be changed; use a buffer", name);
+  Node *let = MAKE(LetStmt, span, VOID_TYPE, .value = value, .var = var);
+  map_set(&tensor->lets, var, let);
+  add_item(b->suite, let, true);
+  env_set(b->suite->env, name, value_node(var));
+}
+
+static void bind_name(Binder *binder, Ast *target, Value v) {
+  NameBinder *b = (NameBinder *)binder;
+  const char *name = AST_AS(Name, target)->name;
+  Env *env = b->suite->env;
+  if (v.type == &type_frame) {
+    Frame *f = v.object;
+    if (f->kind != FRAME_WRAP) raise("TypeError", target->span, "%s can't be assigned; use 'with' or 'for'", value_repr(v));
+    add_item(b->suite, f->wrapper, true);
+    v = f->bound.type ? f->bound : value_none();
+    name_fresh(v, name);
+    env_set(env, name, v);
+    return;
+  }
+  if (v.type == &type_meta) {
+    env_set(env, name, *(Value *)v.object);
+    return;
+  }
+  bool script_value = v.type == &type_str || v.type == &type_dict || v.type == &type_function || v.type == &type_list ||
+                      v.type == &type_tuple || v.type == &type_dtype || v.type == &type_poison || value_is_none(v);
+  bool node_itself = is_fresh_var(v) || value_is_node(v, NK_Buffer) ||
+                     (v.type == &type_node && !node_is_expr(v.node) && !IS(BufferRegion, v.node));
+  if (!script_value && !node_itself && (v.type == &type_node || v.type == &type_int || v.type == &type_float || v.type == &type_bool))
+    return bind_let(b, name, v, target->span);
+  if (is_fresh_var(v) && map_has(&tensor->dims, name)) v = value_node(map_get(&tensor->dims, name)); /* n = T.int64() */
+  name_fresh(v, name);
+  env_set(env, name, v);
+}
+
+static void assign(Suite *s, Ast *target, Value v, Node *let_type, Span span) {
+  NameBinder b = {.base = {.bind = bind_name, .env = s->env}, .suite = s, .let_type = let_type};
+  bind_target(&b.base, target, v, span);
+}
+
+/* A[i, j] = x, A[0:4] = x. */
+static void store(Suite *s, AstSubscript *target, Value x, Span span) {
+  Value object = eval(s->env, target->value);
+  if (!value_is_node(object, NK_Buffer)) {
+    if (object.type == &type_poison) raise(ERROR_POISONED, span, "an earlier error");
+    raise("TypeError", target->value->span, "only a buffer can be stored to, found %s", value_type_name(object));
+  }
+  /* The load of the same place has checked indices, with slices as ramps. */
+  Node *load = to_expr(value_get_item(object, eval(s->env, target->index), target->ast.span), target->ast.span);
+  BufferLoad *at = AS(BufferLoad, load);
+  Node *value = to_expr(x, span);
+  if (value->dtype.lanes == 1 && load->dtype.lanes > 1)
+    value = MAKE(Broadcast, span, dtype_with_lanes(value->dtype, load->dtype.lanes), .value = value, .lanes = load->dtype.lanes);
+  add_item(s, stmt_store(at->buffer, at->indices, value, span), false);
+}
+
+static void assign_statement(Suite *s, AstAssign *a) {
+  if (a->targets.len > 1) raise("SyntaxError", a->ast.span, "a = b = value has no meaning in a prim_func; write two statements");
+  Ast *target = a->targets.at[0];
+  Value v = eval(s->env, a->value);
+  if (target->kind == AST_KIND_Subscript) store(s, AST_AS(Subscript, target), v, a->ast.span);
+  else assign(s, target, v, NULL, a->ast.span);
+}
+
+static void annotated_assignment(Suite *s, AstAnnAssign *a) {
+  if (!a->value) raise("SyntaxError", a->ast.span, "a declaration needs a value; for memory, use T.alloc_buffer");
+  Value type = eval(s->env, a->annotation);
+  if (type.type == &type_annotation || type.type == &type_dtype) type = value_call_with(type, 0, NULL, a->annotation->span);
+  if (!value_is_node(type, NK_Var)) raise("TypeError", a->annotation->span, "expected a dtype such as T.int32, found %s", value_type_name(type));
+  assign(s, a->target, eval(s->env, a->value), type.node, a->ast.span);
+}
+
+static void augmented_assignment(Suite *s, AstAugAssign *a) {
+  Value old = eval(s->env, a->target);
+  Value v = value_binary(a->op, old, eval(s->env, a->value), a->ast.span);
+  if (a->target->kind == AST_KIND_Subscript) store(s, AST_AS(Subscript, a->target), v, a->ast.span);
+  else assign(s, a->target, v, NULL, a->ast.span);
+}
+
+/* ---- expression statements ---- */
+
+static void expression_statement(Suite *s, AstExprStmt *e) {
+  Value v = eval(s->env, e->value);
+  Span span = e->ast.span;
+  if (value_is_none(v) || v.type == &type_str || v.type == &type_ellipsis || v.type == &type_poison) return;
+  if (v.type == &type_frame && ((Frame *)v.object)->kind == FRAME_WRAP) return add_item(s, ((Frame *)v.object)->wrapper, true);
+  if (v.type == &type_frame) raise("SyntaxError", span, "%s needs %s", value_repr(v), ((Frame *)v.object)->kind == FRAME_FOR ? "'for ... in'" : "'with'");
+  if (v.type == &type_node && node_family(v.node->kind) == FAMILY_STMT) return add_item(s, v.node, false);
+  if (v.type == &type_node && (IS(Buffer, v.node) || is_fresh_var(v))) return; /* T.alloc_buffer without a name */
+  add_item(s, stmt_evaluate(to_expr(v, span), span), false);
+}
+
+/* ---- loops ---- */
+
+static const char *target_name(Ast *target) { return target->kind == AST_KIND_Name ? AST_AS(Name, target)->name : NULL; }
+
+static void bind_loop_name(Binder *binder, Ast *target, Value v) {
+  const char *name = AST_AS(Name, target)->name;
+  name_fresh(v, name);
+  env_set(binder->env, name, v);
+}
+
+/* Fors without bodies for a frame, outermost first; their variables are known to T.axis.remap. */
+static NodeVec make_loops(Frame *f, Span span) {
+  NodeVec loops = {0};
+  for (int i = 0; i < f->extents.len; i++) {
+    Node *min = f->mins.at[i], *extent = f->extents.at[i];
+    DataType t = min->dtype.bits > extent->dtype.bits ? min->dtype : extent->dtype;
+    Node *var = MAKE(Var, span, t, .elem = VOID_TYPE);
+    Node *loop = MAKE(For, span, VOID_TYPE, .min = expr_cast(t, min, span), .extent = expr_cast(t, extent, span), .var = var,
+                      .loop_kind = f->loop_kind, .thread_tag = f->thread_tag, .annotations = f->annotations);
+    map_set(&tensor->loops, var, loop);
+    vec_push(&loops, loop);
+  }
+  return loops;
+}
+
+static void loop_over_frame(Suite *s, AstFor *a, Frame *f) {
+  Span span = span_join(a->target->span, a->iter->span);
+  NodeVec loops = make_loops(f, span);
+  ValueVec vars = {0};
+  for each (Node *, loop, &loops) vec_push(&vars, value_node(AS(For, *loop)->var));
+  bool many = a->target->kind == AST_KIND_Tuple || a->target->kind == AST_KIND_List;
+  if (many && vars.len == 1 && !f->is_grid) raise("TypeError", a->target->span, "the loop has one variable, found several names");
+  Env *env = env_new(s->env);
+  Binder binder = {.bind = bind_loop_name, .env = env};
+  Value value = vars.len == 1 && !many ? vars.at[0] : value_tuple(vars);
+  bind_target(&binder, a->target, value, a->target->span);
+  if (!many && target_name(a->target)) name_fresh(value, target_name(a->target));
+  Node *body = tensor_suite(env, &a->body, span);
+  for (int i = loops.len - 1; i >= 0; i--) {
+    AS(For, loops.at[i])->body = body;
+    body = loops.at[i];
+  }
+  add_item(s, body, false);
+}
+
+/* A loop of the script around the program: its body is built once for each value. */
+static void loop_over_values(Suite *s, AstFor *a, Value iterable) {
+  ValueVec values = value_to_vec(iterable, a->iter->span);
+  for each (Value, v, &values) {
+    Env *env = env_new(s->env);
+    Binder binder = {.bind = bind_loop_name, .env = env};
+    bind_target(&binder, a->target, *v, a->target->span);
+    add_item(s, tensor_suite(env, &a->body, a->ast.span), false);
+  }
+}
+
+/* range(...) in a `for` is T.serial, and may run over expressions. */
+static Value loop_iterable(Env *env, Ast *iter) {
+  if (iter->kind == AST_KIND_Call && target_name(AST_AS(Call, iter)->func) &&
+      str_same(target_name(AST_AS(Call, iter)->func), "range")) {
+    CallArgs args = {.span = iter->span, .env = env};
+    eval_args(env, &AST_AS(Call, iter)->args, &args);
+    return value_call(value_get_attr(tensor_namespace(), str_intern("serial"), iter->span), &args);
+  }
+  return eval(env, iter);
+}
+
+static void for_statement(Suite *s, AstFor *a) {
+  if (a->orelse.len) raise("SyntaxError", a->ast.span, "a loop of a prim_func has no 'else'");
+  Value iterable = loop_iterable(s->env, a->iter);
+  if (iterable.type == &type_frame && ((Frame *)iterable.object)->kind == FRAME_FOR) loop_over_frame(s, a, iterable.object);
+  else loop_over_values(s, a, iterable);
+}
+
+static Node *condition(Value v, Span span) {
+  Node *cond = to_expr(v, span);
+  if (dtype_is_bool(cond->dtype)) return cond;
+  if (dtype_is_int(cond->dtype)) return expr_binary(NK_NE, cond, int_imm(cond->dtype, 0, span), span);
+  raise("TypeError", span, "a condition must be a bool, found %s", dtype_text(cond->dtype));
+}
+
+static void while_statement(Suite *s, AstWhile *a) {
+  if (a->orelse.len) raise("SyntaxError", a->ast.span, "a loop of a prim_func has no 'else'");
+  Node *cond = condition(eval(s->env, a->cond), a->cond->span);
+  add_item(s, MAKE(While, a->ast.span, VOID_TYPE, .cond = cond, .body = tensor_suite(s->env, &a->body, a->ast.span)), false);
+}
+
+static void exec_statement(Suite *s, Ast *statement);
+
+static void if_statement(Suite *s, AstIf *a) {
+  Value v = eval(s->env, a->cond);
+  if (v.type != &type_node) { /* known while the program is read */
+    const AstVec *arm = value_truth(v, a->cond->span) ? &a->body : &a->orelse;
+    for each (Ast *, statement, arm) exec_statement(s, *statement);
+    return;
+  }
+  Node *cond = condition(v, a->cond->span);
+  Node *then = tensor_suite(s->env, &a->body, a->ast.span);
+  Node *orelse = a->orelse.len ? tensor_suite(s->env, &a->orelse, a->ast.span) : NULL;
+  add_item(s, MAKE(IfThenElse, a->ast.span, VOID_TYPE, .cond = cond, .then = then, .orelse = orelse), false);
+}
+
+/* ---- with ---- */
+
+static Node *finish_block(BlockBuilder *b, Node *body) {
+  Block *block = AS(Block, MAKE(Block, b->span, VOID_TYPE, .name = b->name, .iter_vars = b->iter_vars, .alloc_buffers = b->allocs,
+                                .match_buffers = b->matches, .reads = b->reads, .writes = b->writes,
+                                .annotations = b->annotations, .init = b->init, .body = body));
+  NodeVec reads = {0}, writes = {0};
+  if (!b->has_reads || !b->has_writes) {
+    if (!block_access_regions(&block->node, &reads, &writes))
+      raise("TypeError", b->span, "what block '%s' reads and writes can't be inferred; give T.reads and T.writes", b->name);
+    if (!b->has_reads) block->reads = reads;
+    if (!b->has_writes) block->writes = writes;
+  }
+  if (b->no_realize) return &block->node;
+  return MAKE(BlockRealize, b->span, VOID_TYPE, .iter_values = b->iter_values, .block = &block->node,
+              .predicate = b->predicate ? b->predicate : int_imm(BOOL, 1, b->span));
+}
+
+static Node *with_items(Env *env, AstWith *a, int item);
+
+static Node *block_suite(Env *env, AstWith *a, int item, Frame *f) {
+  BlockBuilder b = {.outer = tensor->block, .name = f->name, .span = a->items.at[item]->span, .no_realize = f->no_realize};
+  tensor->saw_block = true;
+  tensor->block = &b;
+  Node *body = with_items(env, a, item + 1);
+  tensor->block = b.outer;
+  return finish_block(&b, body);
+}
+
+static Node *init_suite(Env *env, AstWith *a, int item) {
+  BlockBuilder *b = tensor->block;
+  if (b->init) raise("SyntaxError", a->items.at[item]->span, "the block has a T.init already");
+  b->init = with_items(env, a, item + 1);
+  return NULL;
+}
+
+/* The items from number `item` on, and the body inside them. NULL: nothing to add. */
+static Node *with_items(Env *env, AstWith *a, int item) {
+  if (item == a->items.len) return tensor_suite(env, &a->body, a->ast.span);
+  AstWithItem *w = AST_AS(WithItem, a->items.at[item]);
+  Value v = eval(env, w->context);
+  if (v.type == &type_poison) raise(ERROR_POISONED, w->ast.span, "an earlier error");
+  if (v.type != &type_frame) raise("TypeError", w->context->span, "'with' in a prim_func takes a block or a scope, found %s", value_type_name(v));
+  Frame *f = v.object;
+  if (w->target && (f->kind != FRAME_WRAP || !f->bound.type)) raise("SyntaxError", w->target->span, "%s binds nothing: remove 'as'", value_repr(v));
+  Env *inner = env_new(env);
+  switch (f->kind) {
+  case FRAME_BLOCK: return block_suite(inner, a, item, f);
+  case FRAME_INIT: return init_suite(inner, a, item);
+  case FRAME_WRAP:
+    if (w->target) {
+      Binder binder = {.bind = bind_loop_name, .env = inner};
+      bind_target(&binder, w->target, f->bound, w->target->span);
+    }
+    return wrap_body(f->wrapper, with_items(inner, a, item + 1));
+  default: raise("TypeError", w->context->span, "%s can't stand in 'with' here", value_repr(v));
+  }
+}
+
+static void with_statement(Suite *s, AstWith *a) {
+  BlockBuilder *block = tensor->block;
+  Node *stmt = with_items(s->env, a, 0);
+  tensor->block = block;
+  if (stmt) add_item(s, stmt, false);
+}
+
+/* ---- the rest ---- */
+
+static void assert_statement(Suite *s, AstAssert *a) {
+  if (!a->message) raise("SyntaxError", a->ast.span, "an assert of a prim_func needs a message: assert condition, \"message\"");
+  Node *cond = condition(eval(s->env, a->cond), a->cond->span);
+  Value message = eval(s->env, a->message);
+  if (message.type == &type_tuple && value_items(message)->len == 2) { /* ("ValueError", ["part", "part"]) */
+    Str text = {0};
+    ValueVec parts = value_to_vec(value_items(message)->at[1], a->message->span);
+    for each (Value, part, &parts) str_add(&text, value_to_str(*part));
+    message = value_str(str_text(&text));
+  }
+  add_item(s, MAKE(AssertStmt, a->ast.span, VOID_TYPE, .cond = cond, .message = to_expr(message, a->message->span)), true);
+}
+
+static void return_statement(Suite *s, AstReturn *a) {
+  Node *value = a->value ? to_expr(eval(s->env, a->value), a->value->span) : int_imm(INT32, 0, a->ast.span);
+  add_item(s, stmt_evaluate(expr_call("ret", value->dtype, NODES(value), a->ast.span), a->ast.span), false);
+}
+
+static void jump_statement(Suite *s, const char *intrin, Span span) {
+  add_item(s, stmt_evaluate(expr_call(intrin, VOID_TYPE, (NodeVec){0}, span), span), false);
+}
+
+static void dispatch(Suite *s, Ast *a) {
+  switch (a->kind) {
+  case AST_KIND_ExprStmt: return expression_statement(s, AST_AS(ExprStmt, a));
+  case AST_KIND_Assign: return assign_statement(s, AST_AS(Assign, a));
+  case AST_KIND_AnnAssign: return annotated_assignment(s, AST_AS(AnnAssign, a));
+  case AST_KIND_AugAssign: return augmented_assignment(s, AST_AS(AugAssign, a));
+  case AST_KIND_For: return for_statement(s, AST_AS(For, a));
+  case AST_KIND_While: return while_statement(s, AST_AS(While, a));
+  case AST_KIND_If: return if_statement(s, AST_AS(If, a));
+  case AST_KIND_With: return with_statement(s, AST_AS(With, a));
+  case AST_KIND_Assert: return assert_statement(s, AST_AS(Assert, a));
+  case AST_KIND_Return: return return_statement(s, AST_AS(Return, a));
+  case AST_KIND_Break: return jump_statement(s, "break_loop", a->span);
+  case AST_KIND_Continue: return jump_statement(s, "continue_loop", a->span);
+  case AST_KIND_Pass: case AST_KIND_Nonlocal: case AST_KIND_Error: return;
+  default: raise("SyntaxError", a->span, "a prim_func can't hold this statement");
+  }
+}
+
+/* ---- faults: one report for a statement, then on with the next ---- */
+
+typedef struct StatementJob { Suite *suite; Ast *statement; } StatementJob;
+
+static void run_statement(void *context) {
+  StatementJob *job = context;
+  dispatch(job->suite, job->statement);
+}
+
+static void poison_names(void *env, Ast *target) {
+  if (target->kind == AST_KIND_Name && !map_has(&((Env *)env)->names, AST_AS(Name, target)->name))
+    env_set(env, AST_AS(Name, target)->name, value_of(&type_poison, NULL));
+  else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List) ast_each_child(target, poison_names, env);
+}
+
+static void exec_statement(Suite *s, Ast *statement) {
+  StatementJob job = {s, statement};
+  BlockBuilder *block = tensor->block;
+  Error *e = protect(run_statement, &job);
+  if (!e) return;
+  tensor->block = block;
+  report_statement_error(e);
+  if (statement->kind == AST_KIND_Assign) poison_names(s->env, AST_AS(Assign, statement)->targets.at[0]);
+  if (statement->kind == AST_KIND_AnnAssign) poison_names(s->env, AST_AS(AnnAssign, statement)->target);
+}
+
+/* Remembers the names of a scope that ends, for the message about a use after it. */
+static void end_scope(Env *env) {
+  for (int i = 0; i < env->names.len; i++) {
+    Value *v = env->names.at[i].value;
+    if (!env->names.at[i].key || v->type != &type_node) continue;
+    map_set(&tensor->ended, env->names.at[i].key, NEW(Span, v->node->span.lo, v->node->span.hi));
+  }
+}
+
+Node *tensor_suite(Env *outer, const AstVec *statements, Span span) {
+  Suite s = {.env = env_new(outer)};
+  for each (Ast *, statement, statements) exec_statement(&s, *statement);
+  end_scope(s.env);
+  return close_suite(&s, span);
+}
+
+void report_statement_error(const Error *e) {
+  if (str_same(e->kind, ERROR_POISONED)) return;
+  Diag *d = error_report(e);
+  if (!tensor || !str_same(e->kind, "NameError")) return;
+  Location loc = source_locate(e->span.lo);
+  if (!loc.source) return;
+  const char *name = str_intern_n(loc.source->text + (e->span.lo - loc.source->base), e->span.hi - e->span.lo);
+  Span *ended = map_get(&tensor->ended, name);
+  if (ended) diag_note(d, *ended, "'%s' is defined here, in a suite that has ended; does the use belong inside it?", name);
+}

@@ -1,0 +1,132 @@
+/* assign.c -- targets: names, tuples with a starred item, subscripts, attributes; and del. */
+#include "lang/eval/eval_impl.h"
+
+static void unpack(Binder *b, const AstVec *targets, Value x, Span span) {
+  int n = targets->len, star = -1;
+  for (int i = 0; i < n; i++) {
+    if (targets->at[i]->kind != AST_KIND_Starred) continue;
+    if (star >= 0) raise("SyntaxError", targets->at[i]->span, "two starred targets in an assignment");
+    star = i;
+  }
+  if (!x.type->iter && !x.type->next)
+    raise("TypeError", span, "cannot unpack non-iterable '%s' object", value_type_text(x));
+  Value it = value_iter(x, span);
+  ValueVec got = {0};
+  for (Value y; (star >= 0 || got.len <= n) && (y = value_next(it, span)).type;) vec_push(&got, y);
+  if (star < 0 && got.len > n)
+    raise("ValueError", span, "too many values to unpack (expected %d)", n);
+  int rest = got.len - (n - 1); /* of the starred target */
+  if (star >= 0 ? rest < 0 : got.len < n)
+    raise("ValueError", span, "not enough values to unpack (expected %s%d, got %d)",
+          star >= 0 ? "at least " : "", star >= 0 ? n - 1 : n, got.len);
+  for (int i = 0, at = 0; i < n; i++) {
+    Ast *t = targets->at[i];
+    if (i != star) {
+      bind_target(b, t, got.at[at++], span);
+      continue;
+    }
+    ValueVec part = {0};
+    for (int j = 0; j < rest; j++) vec_push(&part, got.at[at + j]);
+    at += rest;
+    bind_target(b, AST_AS(Starred, t)->value, value_list(part), span);
+  }
+}
+
+void bind_target(Binder *b, Ast *target, Value x, Span span) {
+  switch (target->kind) {
+  case AST_KIND_Name: b->bind(b, target, x); break;
+  case AST_KIND_Tuple: unpack(b, &AST_AS(Tuple, target)->items, x, span); break;
+  case AST_KIND_List: unpack(b, &AST_AS(List, target)->items, x, span); break;
+  case AST_KIND_Subscript: {
+    AstSubscript *s = AST_AS(Subscript, target);
+    Value v = eval(b->env, s->value);
+    value_set_item(v, eval(b->env, s->index), x, target->span);
+    break;
+  }
+  case AST_KIND_Attribute: {
+    AstAttribute *a = AST_AS(Attribute, target);
+    value_set_attr(eval(b->env, a->value), a->name, x, target->span);
+    break;
+  }
+  case AST_KIND_Starred:
+    raise("SyntaxError", target->span, "a starred target must be in a list or tuple");
+  default: raise("SyntaxError", target->span, "cannot assign to this expression");
+  }
+}
+
+static void bind_in_scope(Binder *b, Ast *name, Value x) {
+  env_assign(b->env, AST_AS(Name, name)->name, x);
+}
+
+void assign_target(Env *env, Ast *target, Value x, Span span) {
+  if (target->kind == AST_KIND_Name) return env_assign(env, AST_AS(Name, target)->name, x);
+  Binder b = {.bind = bind_in_scope, .env = env};
+  bind_target(&b, target, x, span);
+}
+
+void aug_assign(Env *env, AstAugAssign *s) {
+  Ast *t = s->target;
+  Span span = s->ast.span;
+  switch (t->kind) {
+  case AST_KIND_Name: {
+    Value old = eval(env, t);
+    env_assign(env, AST_AS(Name, t)->name, value_inplace(s->op, old, eval(env, s->value), span));
+    break;
+  }
+  case AST_KIND_Subscript: {
+    Value v = eval(env, AST_AS(Subscript, t)->value), i = eval(env, AST_AS(Subscript, t)->index);
+    Value old = value_get_item(v, i, t->span);
+    value_set_item(v, i, value_inplace(s->op, old, eval(env, s->value), span), t->span);
+    break;
+  }
+  case AST_KIND_Attribute: {
+    Value v = eval(env, AST_AS(Attribute, t)->value);
+    const char *name = AST_AS(Attribute, t)->name;
+    Value old = value_get_attr(v, name, t->span);
+    value_set_attr(v, name, value_inplace(s->op, old, eval(env, s->value), span), t->span);
+    break;
+  }
+  default: raise("SyntaxError", t->span, "cannot assign to this expression with an operator");
+  }
+}
+
+static void delete_attribute(Env *env, AstAttribute *a) {
+  Value v = eval(env, a->value);
+  bool gone = false;
+  if (v.type == &type_instance) gone = map_remove(&((InstanceObject *)v.object)->attrs, a->name);
+  if (v.type == &type_class && !((ClassObject *)v.object)->is_builtin)
+    gone = map_remove(&((ClassObject *)v.object)->attrs, a->name);
+  if (gone) return;
+  value_get_attr(v, a->name, a->ast.span);
+  raise("AttributeError", a->ast.span, "attribute '%s' of '%s' object cannot be deleted", a->name,
+        value_type_text(v));
+}
+
+static void delete_name(Env *env, Ast *target) {
+  const char *name = AST_AS(Name, target)->name;
+  if (map_remove(&env->names, name)) return;
+  bool global = false;
+  for each (const char *, g, &env->globals) global |= *g == name;
+  if (global && map_remove(&env_module(env)->names, name)) return;
+  env_get(env, name, target->span);
+  raise("NameError", target->span, "name '%s' is not of this scope", name);
+}
+
+void delete_target(Env *env, Ast *target) {
+  switch (target->kind) {
+  case AST_KIND_Name: delete_name(env, target); break;
+  case AST_KIND_Attribute: delete_attribute(env, AST_AS(Attribute, target)); break;
+  case AST_KIND_Subscript: {
+    Value v = eval(env, AST_AS(Subscript, target)->value);
+    value_del_item(v, eval(env, AST_AS(Subscript, target)->index), target->span);
+    break;
+  }
+  case AST_KIND_Tuple:
+    for each (Ast *, t, &AST_AS(Tuple, target)->items) delete_target(env, *t);
+    break;
+  case AST_KIND_List:
+    for each (Ast *, t, &AST_AS(List, target)->items) delete_target(env, *t);
+    break;
+  default: raise("SyntaxError", target->span, "cannot delete this expression");
+  }
+}

@@ -1,0 +1,124 @@
+/* def.c -- functions, lambdas, classes and their decorators. */
+#include "lang/eval/eval_impl.h"
+
+/* ---- functions ---- */
+
+static void eval_defaults(FunctionObject *f, Env *env, const AstVec *params) {
+  for each (Ast *, p, params) {
+    AstParam *a = AST_AS(Param, *p);
+    if (!a->name) continue;
+    Value x = a->value ? eval(env, a->value) : value_absent();
+    vec_push(&f->defaults, x);
+  }
+}
+
+Value function_new(Env *env, Ast *def) {
+  bool lambda = def->kind == AST_KIND_Lambda;
+  Env *closure = env;
+  while (closure->is_class) closure = closure->outer; /* methods do not see the class's names */
+  FunctionObject *f = NEW(FunctionObject, .def = def, .closure = closure,
+                          .class_scope = env->is_class ? env : NULL,
+                          .name = lambda ? "<lambda>" : AST_AS(Def, def)->name);
+  eval_defaults(f, env, lambda ? &AST_AS(Lambda, def)->params : &AST_AS(Def, def)->params);
+  f->plan = function_plan(def);
+  Value v = value_of(&type_function, f);
+  if (f->plan->doc)
+    value_set_attr(v, str_intern("__doc__"), value_str(f->plan->doc), def->span);
+  return v;
+}
+
+/* ---- decorators that want the syntax tree ---- */
+
+static Value tree_call(Value v, CallArgs *args) {
+  TreeDecorator *t = v.object;
+  return value_of(&type_tree_decorator,
+                  NEW(TreeDecorator, .name = t->name, .decorate = t->decorate,
+                      .args = gc_copy(args, sizeof *args)));
+}
+
+static void tree_repr(Value v, Str *out) {
+  str_printf(out, "<decorator %s>", ((TreeDecorator *)v.object)->name);
+}
+
+static Value tree_attr(Value v, const char *name, Span span) {
+  (void)span;
+  return strcmp(name, "__name__") == 0 ? value_str(((TreeDecorator *)v.object)->name)
+                                       : value_absent();
+}
+
+const ValueType type_tree_decorator = {
+    .name = "decorator", .repr = tree_repr, .call = tree_call, .get_attr = tree_attr};
+
+static Value give_tree(Env *env, Ast *def, TreeDecorator *t) {
+  CallArgs none = {.span = def->span, .env = env};
+  return t->decorate(env, def, t->args ? t->args : &none);
+}
+
+/* The decorators are evaluated from the top, and applied from the bottom. */
+static Value decorated(Env *env, Ast *def, const AstVec *decorators,
+                       Value (*plain)(Env *env, Ast *def)) {
+  ValueVec values = {0};
+  for each (Ast *, d, decorators) {
+    Value v = eval(env, *d);
+    vec_push(&values, v);
+  }
+  int n = values.len;
+  Value x;
+  if (n && vec_last(&values).type == &type_tree_decorator)
+    x = give_tree(env, def, values.at[--n].object);
+  else x = plain(env, def);
+  while (n-- > 0) x = value_call_with(values.at[n], 1, &x, decorators->at[n]->span);
+  return x;
+}
+
+void exec_def(Env *env, Ast *s) {
+  AstDef *def = AST_AS(Def, s);
+  Value f = def->decorators.len ? decorated(env, s, &def->decorators, function_new)
+                                : function_new(env, s);
+  env_assign(env, def->name, f);
+}
+
+/* ---- classes ---- */
+
+static ClassObject *eval_base(Env *env, AstClass *c) {
+  ClassObject *base = NULL;
+  for each (Ast *, b, &c->bases) {
+    if ((*b)->kind == AST_KIND_Keyword)
+      raise("TypeError", (*b)->span, "keywords of a class, such as metaclass, are not supported");
+    Value v = eval(env, *b);
+    if (v.type == &type_type)
+      raise("TypeError", (*b)->span, "the built-in type '%s' cannot be a base class",
+            ((TypeObject *)v.object)->type->name);
+    if (v.type != &type_class)
+      raise("TypeError", (*b)->span, "a base class must be a class, not '%s'", value_type_text(v));
+    if (v.object == &object_class) continue;
+    if (base) raise("TypeError", (*b)->span, "a class has at most one base class");
+    base = v.object;
+  }
+  return base;
+}
+
+static Value make_class(Env *env, Ast *s) {
+  AstClass *c = AST_AS(Class, s);
+  ClassObject *class = NEW(ClassObject, .name = c->name, .base = eval_base(env, c));
+  class->is_exception = class->base && class->base->is_exception;
+  Env *outer = env;
+  while (outer->is_class) outer = outer->outer;
+  Env *body = env_new(outer);
+  body->is_class = true;
+  body->class_object = class;
+  if (c->body.len && c->body.at[0]->kind == AST_KIND_ExprStmt) {
+    Ast *doc = AST_AS(ExprStmt, c->body.at[0])->value;
+    if (doc->kind == AST_KIND_Str) class->doc = AST_AS(Str, doc)->text;
+  }
+  exec_block(body, &c->body);
+  class->attrs = body->names;
+  class->definition = s;
+  return value_class(class);
+}
+
+void exec_class(Env *env, Ast *s) {
+  AstClass *c = AST_AS(Class, s);
+  Value v = c->decorators.len ? decorated(env, s, &c->decorators, make_class) : make_class(env, s);
+  env_assign(env, c->name, v);
+}

@@ -1,0 +1,256 @@
+/* expr.c -- evaluates expressions, one function a kind. */
+#include "lang/eval/eval_impl.h"
+
+/* ---- literals and names ---- */
+
+static Value eval_name(Env *env, Ast *e) {
+  const char *name = AST_AS(Name, e)->name;
+  Value *x = env_find(env, name);
+  return x ? *x : env_get(env, name, e->span);
+}
+
+static Value eval_int(Env *env, Ast *e) {
+  (void)env;
+  AstInt *i = AST_AS(Int, e);
+  if (i->too_large || i->value > INT64_MAX)
+    raise("OverflowError", e->span, "the number does not fit in a 64-bit int");
+  return value_int((int64_t)i->value);
+}
+
+static Value eval_float(Env *env, Ast *e) { return (void)env, value_float(AST_AS(Float, e)->value); }
+
+static Value eval_str(Env *env, Ast *e) {
+  (void)env;
+  AstStr *s = AST_AS(Str, e);
+  if (s->bytes) raise("SyntaxError", e->span, "bytes are not supported");
+  return value_of(&type_str, NEW(StrObject, .text = s->text, .len = s->len, .length = -1));
+}
+
+static Value eval_none(Env *env, Ast *e) { return (void)env, (void)e, value_none(); }
+static Value eval_bool(Env *env, Ast *e) { return (void)env, value_bool(AST_AS(Bool, e)->value); }
+static Value eval_ellipsis(Env *env, Ast *e) {
+  return (void)env, (void)e, (Value){.type = &type_ellipsis};
+}
+
+static void add_field(Env *env, AstFormatField *f, Str *out) {
+  Value v = eval(env, f->value);
+  if (f->debug) str_add(out, f->debug);
+  int conversion = f->conversion;
+  if (!conversion && f->debug && !f->spec) conversion = 'r';
+  if (conversion) v = value_str(conversion == 's' ? value_to_str(v) : value_repr(v));
+  const char *spec = f->spec ? value_text(eval(env, f->spec)) : "";
+  value_format(v, spec, out, f->value->span);
+}
+
+static Value eval_fstring(Env *env, Ast *e) {
+  Str out = {0};
+  for each (Ast *, part, &AST_AS(FString, e)->parts) {
+    if ((*part)->kind == AST_KIND_FormatField) add_field(env, AST_AS(FormatField, *part), &out);
+    else value_add_str(eval(env, *part), &out);
+  }
+  return value_str_take(&out);
+}
+
+/* ---- operators ---- */
+
+static Value eval_binary(Env *env, Ast *e) {
+  AstBinary *b = AST_AS(Binary, e);
+  Value x = eval(env, b->left), y = eval(env, b->right);
+  if (x.type == &type_int && y.type == &type_int) {
+    int64_t r;
+    switch (b->op) {
+    case AST_ADD:
+      if (!__builtin_add_overflow(x.integer, y.integer, &r)) return value_int(r);
+      break;
+    case AST_SUB:
+      if (!__builtin_sub_overflow(x.integer, y.integer, &r)) return value_int(r);
+      break;
+    case AST_MUL:
+      if (!__builtin_mul_overflow(x.integer, y.integer, &r)) return value_int(r);
+      break;
+    default: break;
+    }
+  }
+  return value_binary(b->op, x, y, e->span);
+}
+
+static Value eval_unary(Env *env, Ast *e) {
+  AstUnary *u = AST_AS(Unary, e);
+  if (u->op == AST_NEG && u->operand->kind == AST_KIND_Int) {
+    AstInt *i = AST_AS(Int, u->operand);
+    if (!i->too_large && i->value == (uint64_t)INT64_MAX + 1) return value_int(INT64_MIN);
+  }
+  return value_unary(u->op, eval(env, u->operand), e->span);
+}
+
+static Value compare_pair(AstOp op, Value a, Value b, Span span) {
+  if (a.type == &type_int && b.type == &type_int) {
+    int64_t x = a.integer, y = b.integer;
+    switch (op) {
+    case AST_EQ: return value_bool(x == y);
+    case AST_NE: return value_bool(x != y);
+    case AST_LT: return value_bool(x < y);
+    case AST_LE: return value_bool(x <= y);
+    case AST_GT: return value_bool(x > y);
+    case AST_GE: return value_bool(x >= y);
+    default: break;
+    }
+  }
+  return value_compare(op, a, b, span);
+}
+
+/* a < b < c is (a < b) and (b < c), with b evaluated once. */
+static Value eval_compare(Env *env, Ast *e) {
+  AstCompare *c = AST_AS(Compare, e);
+  Value left = eval(env, c->left), result = value_absent();
+  for (int i = 0; i < c->ops.len; i++) {
+    Value right = eval(env, c->rights.at[i]);
+    Value pair = compare_pair(c->ops.at[i], left, right, e->span);
+    if (!result.type) result = pair;
+    else if (result.type->logical) {
+      Value both = result.type->logical(AST_AND, result, pair, e->span);
+      result = both.type ? both : pair;
+    } else result = pair;
+    bool last = i + 1 == c->ops.len;
+    if (!last && !result.type->logical && !value_truth(result, e->span)) return result;
+    left = right;
+  }
+  return result;
+}
+
+static Value eval_bool_op(Env *env, Ast *e) {
+  AstBoolOp *b = AST_AS(BoolOp, e);
+  Value left = eval(env, b->left);
+  if (left.type->logical) {
+    Value right = eval(env, b->right);
+    Value r = left.type->logical(b->op, left, right, e->span);
+    if (r.type) return r;
+    return value_truth(left, e->span) == (b->op == AST_AND) ? right : left;
+  }
+  if (value_truth(left, b->left->span) == (b->op == AST_OR)) return left;
+  return eval(env, b->right);
+}
+
+static Value eval_if_exp(Env *env, Ast *e) {
+  AstIfExp *i = AST_AS(IfExp, e);
+  Value cond = eval(env, i->cond);
+  if (cond.type->select) {
+    Value then = eval(env, i->then), orelse = eval(env, i->orelse);
+    Value r = cond.type->select(cond, then, orelse, e->span);
+    if (r.type) return r;
+    return value_truth(cond, i->cond->span) ? then : orelse;
+  }
+  return eval(env, value_truth(cond, i->cond->span) ? i->then : i->orelse);
+}
+
+static Value eval_named(Env *env, Ast *e) {
+  AstNamedExpr *n = AST_AS(NamedExpr, e);
+  Value x = eval(env, n->value);
+  env_assign(env, AST_AS(Name, n->target)->name, x);
+  return x;
+}
+
+/* ---- access ---- */
+
+static Value eval_attribute(Env *env, Ast *e) {
+  AstAttribute *a = AST_AS(Attribute, e);
+  Value v = eval(env, a->value);
+  return value_get_attr(v, a->name, a->name_span.hi ? a->name_span : e->span);
+}
+
+static Value eval_subscript(Env *env, Ast *e) {
+  AstSubscript *s = AST_AS(Subscript, e);
+  Value v = eval(env, s->value);
+  return value_get_item(v, eval(env, s->index), e->span);
+}
+
+static Value eval_slice(Env *env, Ast *e) {
+  AstSlice *s = AST_AS(Slice, e);
+  Value lo = s->lo ? eval(env, s->lo) : value_none();
+  Value hi = s->hi ? eval(env, s->hi) : value_none();
+  return value_slice(lo, hi, s->step ? eval(env, s->step) : value_none());
+}
+
+/* ---- displays ---- */
+
+static ValueVec eval_items(Env *env, const AstVec *items) {
+  ValueVec out = {0};
+  vec_reserve(&out, items->len);
+  for each (Ast *, item, items) {
+    if ((*item)->kind != AST_KIND_Starred) {
+      Value x = eval(env, *item);
+      vec_push(&out, x);
+      continue;
+    }
+    Ast *inner = AST_AS(Starred, *item)->value;
+    ValueVec more = value_to_vec(eval(env, inner), inner->span);
+    for each (Value, x, &more) vec_push(&out, *x);
+  }
+  return out;
+}
+
+static Value eval_tuple(Env *env, Ast *e) {
+  return value_tuple(eval_items(env, &AST_AS(Tuple, e)->items));
+}
+static Value eval_list(Env *env, Ast *e) {
+  return value_list(eval_items(env, &AST_AS(List, e)->items));
+}
+static Value eval_set(Env *env, Ast *e) {
+  ValueVec items = eval_items(env, &AST_AS(Set, e)->items);
+  Value set = value_set();
+  for each (Value, x, &items) set_add(set, *x, e->span);
+  return set;
+}
+
+static Value eval_dict(Env *env, Ast *e) {
+  AstDict *d = AST_AS(Dict, e);
+  Value dict = value_dict();
+  for (int i = 0; i < d->keys.len; i++) {
+    Ast *key = d->keys.at[i], *value = d->values.at[i];
+    if (key) {
+      Value k = eval(env, key);
+      value_dict_set(dict, k, eval(env, value), key->span);
+      continue;
+    }
+    Value more = eval(env, value), k, x;
+    if (more.type != &type_dict)
+      raise("TypeError", value->span, "'%s' object is not a mapping", value_type_text(more));
+    for (int j = 0, n = value_dict_len(more); j < n; j++) {
+      value_dict_entry(more, j, &k, &x);
+      value_dict_set(dict, k, x, value->span);
+    }
+  }
+  return dict;
+}
+
+/* ---- the rest ---- */
+
+static Value eval_starred(Env *env, Ast *e) {
+  (void)env;
+  raise("SyntaxError", e->span, "a starred expression cannot stand here");
+}
+
+static Value eval_lambda(Env *env, Ast *e) { return function_new(env, e); }
+
+/* Indexed by AstKind; NULL: not an expression. */
+static Value (*const evaluators[AST_KIND_COUNT])(Env *env, Ast *e) = {
+    [AST_KIND_Name] = eval_name,           [AST_KIND_Int] = eval_int,
+    [AST_KIND_Float] = eval_float,         [AST_KIND_Str] = eval_str,
+    [AST_KIND_FString] = eval_fstring,     [AST_KIND_None] = eval_none,
+    [AST_KIND_Bool] = eval_bool,           [AST_KIND_Ellipsis] = eval_ellipsis,
+    [AST_KIND_Attribute] = eval_attribute, [AST_KIND_Subscript] = eval_subscript,
+    [AST_KIND_Slice] = eval_slice,         [AST_KIND_Call] = eval_call,
+    [AST_KIND_Starred] = eval_starred,     [AST_KIND_Unary] = eval_unary,
+    [AST_KIND_Binary] = eval_binary,       [AST_KIND_Compare] = eval_compare,
+    [AST_KIND_BoolOp] = eval_bool_op,      [AST_KIND_IfExp] = eval_if_exp,
+    [AST_KIND_NamedExpr] = eval_named,     [AST_KIND_Lambda] = eval_lambda,
+    [AST_KIND_Tuple] = eval_tuple,         [AST_KIND_List] = eval_list,
+    [AST_KIND_Set] = eval_set,             [AST_KIND_Dict] = eval_dict,
+    [AST_KIND_Comprehension] = eval_comprehension, [AST_KIND_Yield] = eval_yield,
+};
+
+Value eval(Env *env, Ast *e) {
+  stack_check(e->span);
+  REQUIRE(evaluators[e->kind], "an expression, found %s", ast_kind_name(e->kind));
+  return evaluators[e->kind](env, e);
+}

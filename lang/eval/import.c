@@ -1,0 +1,193 @@
+/* import.c -- import of namespaces and of .tvms files.
+ *
+ * A registered namespace comes first. A file is looked for beside the importing file (in the
+ * current folder for the REPL), then in the folders of $TVMS_PATH, separated by colons. `a.b` is
+ * the file a/b.tvms; a folder with __init__.tvms is a module too. Each file is run once. */
+#include "lang/eval/eval_impl.h"
+#include "lang/lang.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct FileModule {
+  Namespace ns;
+  Env *env;
+  bool running;
+} FileModule;
+
+static Map modules; /* interned path to FileModule * */
+
+static Value file_module_find(Namespace *ns, const char *name) {
+  Value *x = map_get(&((FileModule *)(void *)ns)->env->names, name);
+  return x ? *x : value_absent();
+}
+
+static void file_module_names(Namespace *ns, StrVec *out) {
+  Map *m = &((FileModule *)(void *)ns)->env->names;
+  for (int i = 0; i < m->len; i++)
+    if (m->at[i].key) vec_push(out, m->at[i].key);
+}
+
+typedef struct FileRun {
+  Env *env;
+  AstModule *tree;
+} FileRun;
+
+static void run_tree(void *context) {
+  FileRun *r = context;
+  exec_block(r->env, &r->tree->body);
+}
+
+static void run_file(FileModule *m, const char *path, Span span) {
+  DiagVec *old = diag_capture();
+  const Source *source = source_read(path);
+  AstModule *tree = source ? parse_module(source) : NULL;
+  bool bad = diag_error_count() > 0;
+  diag_append(diag_restore(old));
+  if (bad) {
+    map_remove(&modules, path);
+    raise("ImportError", span, "the file %s has errors", path);
+  }
+  FileRun run = {m->env, tree};
+  m->running = true;
+  Error *e = eval_protect(run_tree, &run);
+  m->running = false;
+  if (!e) return;
+  map_remove(&modules, path); /* a later import tries again */
+  error_raise(e);
+}
+
+Value module_load_file(const char *name, const char *path, Span span) {
+  path = str_intern(path);
+  FileModule *m = map_get(&modules, path);
+  if (m && m->running)
+    raise("ImportError", span, "the modules import each other: '%s' is still being read", name);
+  if (m) return value_of(&type_namespace, m);
+  m = NEW(FileModule, .ns = {.name = name, .find = file_module_find, .names = file_module_names},
+          .env = session_new(path)->globals);
+  m->env->path = path;
+  env_set(m->env, str_intern("__name__"), value_str(name));
+  map_set(&modules, path, m);
+  run_file(m, path, span);
+  return value_of(&type_namespace, m);
+}
+
+/* ---- finding files ---- */
+
+static const char *folder_of(const char *path) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  return slash ? str_copy_n(path, (size_t)(slash - path)) : ".";
+}
+
+/* "folder/a/b.tvms" or "folder/a/b/__init__.tvms"; NULL if neither is there. */
+static const char *file_in(const char *folder, const char *dotted) {
+  char *rest = (char *)(uintptr_t)str_copy_n(dotted, strlen(dotted));
+  for (char *p = rest; *p; p++)
+    if (*p == '.') *p = '/';
+  const char *prefix = strcmp(folder, ".") == 0 ? "" : str_format("%s/", folder);
+  const char *path = str_format("%s%s.tvms", prefix, rest);
+  if (access(path, R_OK) == 0) return path;
+  path = str_format("%s%s/__init__.tvms", prefix, rest);
+  return access(path, R_OK) == 0 ? path : NULL;
+}
+
+static const char *find_file(Env *env, const char *dotted, int level) {
+  const char *folder = folder_of(env_module(env)->path);
+  for (int i = 1; i < level; i++) folder = str_format("%s/..", folder);
+  const char *path = file_in(folder, dotted);
+  if (path || level) return path;
+  const char *list = getenv("TVMS_PATH");
+  while (list && *list && !path) {
+    const char *end = strchrnul(list, ':');
+    if (end > list) path = file_in(str_copy_n(list, (size_t)(end - list)), dotted);
+    list = *end ? end + 1 : end;
+  }
+  return path;
+}
+
+static Value import_module(Env *env, const char *dotted, int level, Span span) {
+  if (!level && namespace_is_registered(dotted)) return namespace_import(dotted, span);
+  const char *path = find_file(env, dotted, level);
+  if (path) return module_load_file(dotted, path, span);
+  return namespace_import(dotted, span); /* raises, with a near name */
+}
+
+/* Makes `child` an attribute of the module it is inside of: for `import a.b`. */
+static void attach(Value parent, const char *name, Value child) {
+  Namespace *ns = parent.object;
+  if (ns->find == file_module_find) env_set(((FileModule *)(void *)ns)->env, name, child);
+  else if (!value_find_attr(parent, name, (Span){0}).type) namespace_set(parent, name, child);
+}
+
+/* `import a.b.c` binds a, with b and c reachable from it. */
+static Value import_chain(Env *env, const char *dotted, Span span) {
+  Value first = value_absent(), parent = first;
+  for (const char *end = dotted;; end++) {
+    end = strchrnul(end, '.');
+    const char *name = str_intern_n(dotted, (size_t)(end - dotted));
+    const char *last = strrchr(name, '.') ? str_intern(strrchr(name, '.') + 1) : name;
+    bool inner = parent.type == &type_namespace;
+    Value v = value_absent();
+    if (!*end || namespace_is_registered(name) || find_file(env, name, 0)) v = import_module(env, name, 0, span);
+    else v = value_namespace(name);
+    if (inner) attach(parent, last, v);
+    else first = v;
+    parent = v;
+    if (!*end) return first;
+  }
+}
+
+void exec_import(Env *env, Ast *s) {
+  for each (Ast *, n, &AST_AS(Import, s)->names) {
+    AstAlias *a = AST_AS(Alias, *n);
+    const char *dot = strchr(a->name, '.');
+    if (a->as || !dot) {
+      env_assign(env, a->as ? a->as : a->name, import_module(env, a->name, 0, a->ast.span));
+      continue;
+    }
+    env_assign(env, str_intern_n(a->name, (size_t)(dot - a->name)),
+               import_chain(env, a->name, a->ast.span));
+  }
+}
+
+static void import_all(Env *env, Value module, Span span) {
+  StrVec names = {0};
+  value_attr_names(module, &names);
+  Value listed = value_find_attr(module, str_intern("__all__"), span);
+  if (listed.type) {
+    ValueVec chosen = value_to_vec(listed, span);
+    names.len = 0;
+    for each (Value, v, &chosen) vec_push(&names, str_intern(value_as_text(*v, "an item of __all__", span)));
+  }
+  for each (const char *, name, &names) {
+    if (!listed.type && **name == '_') continue;
+    env_assign(env, str_intern(*name), value_get_attr(module, str_intern(*name), span));
+  }
+}
+
+static Value import_name(Env *env, Value module, const char *from, int level, AstAlias *a) {
+  Value v = module.type ? value_find_attr(module, a->name, a->ast.span) : value_absent();
+  if (v.type) return v;
+  const char *inner = from ? str_format("%s.%s", from, a->name) : a->name;
+  const char *path = find_file(env, inner, level);
+  if (path) return module_load_file(inner, path, a->ast.span);
+  StrVec names = {0};
+  if (module.type) value_attr_names(module, &names);
+  const char *near = str_near(a->name, names.at, names.len);
+  raise("ImportError", a->ast.span, "cannot import name '%s' from '%s'%s", a->name,
+        from ? from : ".", near ? str_format(" (did you mean '%s'?)", near) : "");
+}
+
+void exec_import_from(Env *env, Ast *s) {
+  AstImportFrom *f = AST_AS(ImportFrom, s);
+  if (f->module && strcmp(f->module, "__future__") == 0) return;
+  Value module = f->module ? import_module(env, f->module, f->level, s->span) : value_absent();
+  for each (Ast *, n, &f->names) {
+    AstAlias *a = AST_AS(Alias, *n);
+    if (strcmp(a->name, "*") == 0) {
+      if (!module.type) raise("SyntaxError", s->span, "`from . import *` is not supported");
+      import_all(env, module, s->span);
+    } else {
+      env_assign(env, a->as ? a->as : a->name, import_name(env, module, f->module, f->level, a));
+    }
+  }
+}

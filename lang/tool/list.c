@@ -1,0 +1,98 @@
+/* list.c -- `tvms passes`, `targets`, `ops`: what there is, from the tables. */
+#include "lang/dialect/stdlib.h"
+#include "lang/tool/tool.h"
+#include "passes/passes.h"
+#include "target/target.h"
+
+static const char *level_word(PassLevel level) {
+  static const char *const words[] = {"module", "graph", "prim"};
+  return words[level];
+}
+
+static void print_pass(const Pass *p) {
+  printf("%s (%s)\n  %s\n", p->name, level_word(p->level), p->doc);
+  static const char *const types[] = {"int", "bool", "str"};
+  for (int i = 0; i < p->option_count; i++)
+    printf("  %s: %s = %s\n      %s\n", p->options[i].name, types[p->options[i].type], *p->options[i].otherwise ? p->options[i].otherwise : "\"\"", p->options[i].doc);
+}
+
+static int print_pipeline(const char *name) {
+  const NamedPipeline *p = pipeline_find(name);
+  if (p) {
+    puts(p->text);
+    return STATUS_OK;
+  }
+  StrVec names = {0};
+  for (int i = 0; pipeline_at(i); i++) vec_push(&names, pipeline_at(i)->name);
+  Str all = {0};
+  for each (const char *, n, &names) str_printf(&all, "%s%s", all.len ? ", " : "", *n);
+  return usage_error("passes", "there is no pipeline '%s'; there are: %s", name, str_text(&all));
+}
+
+int tool_passes(int argc, char **argv) {
+  const char *pipeline = NULL;
+  const Option options[] = {{"--pipeline", 0, &pipeline, NULL, "print what a named pipeline runs"}};
+  int status;
+  if (!options_parse(options, 1, &argc, argv, &status)) return status;
+  if (pipeline) return print_pipeline(pipeline);
+  if (argc > 1) {
+    const Pass *p = pass_find(argv[1]);
+    StrVec names = {0};
+    for (int i = 0; pass_at(i); i++) vec_push(&names, pass_at(i)->name);
+    const char *near = str_near(argv[1], names.at, names.len);
+    if (!p) return usage_error("passes", "there is no pass '%s'%s%s%s", argv[1], near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    print_pass(p);
+    return STATUS_OK;
+  }
+  for (int i = 0; pass_at(i); i++) printf("%-26s %-7s %s\n", pass_at(i)->name, level_word(pass_at(i)->level), pass_at(i)->doc);
+  puts("\npipelines:");
+  for (int i = 0; pipeline_at(i); i++) printf("%-26s %-7s %s\n", pipeline_at(i)->name, "", pipeline_at(i)->doc);
+  return STATUS_OK;
+}
+
+int tool_targets(int argc, char **argv) {
+  int status, kinds, n;
+  if (!options_parse(NULL, 0, &argc, argv, &status)) return status;
+  const TargetKind *k = target_kinds(&kinds);
+  const TargetOption *o = target_options(&n);
+  for (int i = 0; i < kinds; i++) {
+    printf("%s: %s\n", k[i].name, k[i].doc);
+    for (int j = 0; j < n; j++)
+      if (str_same(o[j].kind, k[i].name)) printf("  -%s=%s%*s%s\n", o[j].name, o[j].value, (int)(24 - strlen(o[j].name) - strlen(o[j].value)), "", o[j].doc);
+  }
+  return STATUS_OK;
+}
+
+static void print_op(const OpInfo *op) {
+  printf("R.%s(", op->name + 6);
+  bool first = true;
+  for each (const char *, a, &op->args) printf("%s%s", first ? "" : ", ", *a), first = false;
+  for (int i = 0; i < op->attrs.len; i++) {
+    printf("%s%s", first ? "" : ", ", op->attrs.at[i]), first = false;
+    if (op->attr_defaults.at[i]) printf("=%s", ir_print(op->attr_defaults.at[i], NULL));
+  }
+  printf(")\n  %s\n  fusion pattern: %s; %s\n", op->doc, op->pattern, op->is_pure ? "no effects" : "has effects");
+}
+
+static void show_ops(void *context) {
+  const char *name = *(const char **)context;
+  StrVec names = {0};
+  for (int i = 0; i < stdlib_name_count; i++)
+    if (strncmp(stdlib_names[i].name, "relax.", 6) == 0) vec_push(&names, stdlib_names[i].name + 6);
+  if (!name) {
+    for each (const char *, n, &names) printf("%-32s %s\n", *n, op_info(str_format("relax.%s", *n))->doc);
+    return;
+  }
+  const OpInfo *op = op_info(str_format("relax.%s", name));
+  if (op) return print_op(op);
+  Diag *d = diag_error((Span){0}, "there is no operator '%s'", name);
+  diag_near(d, name, names.at, names.len);
+}
+
+int tool_ops(int argc, char **argv) {
+  int status;
+  if (!options_parse(NULL, 0, &argc, argv, &status)) return status;
+  const char *name = argc > 1 ? argv[1] : NULL;
+  if (name && strncmp(name, "R.", 2) == 0) name += 2;
+  return tool_protected(show_ops, &name);
+}

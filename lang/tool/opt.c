@@ -1,0 +1,51 @@
+/* opt.c -- `tvms opt`: runs passes on the modules of a file and prints the result. */
+#include "lang/tool/tool.h"
+#include "passes/passes.h"
+#include "ir/target.h"
+
+typedef struct OptJob {
+  const char *passes, *target, *module, *path, *output;
+  Instruments instruments;
+  bool tvm_style;
+} OptJob;
+
+static void run_opt(void *context) {
+  OptJob *job = context;
+  Session *s = tool_definitions(job->path);
+  if (!s || diag_error_count()) return;
+  const Target *target = job->target ? target_parse(job->target, (Span){0}) : NULL;
+  Pipeline pipeline = pipeline_parse(job->passes, (Span){0});
+  NamedModuleVec all = session_modules(s);
+  if (job->module || !all.len) {
+    Node *one = tool_one_module("opt", s, job->module, job->path);
+    all = (NamedModuleVec){0};
+    if (one) vec_push(&all, ((NamedModule){job->module, one}));
+  }
+  PrintOptions style = {.tvm_style = job->tvm_style};
+  Str text = {0};
+  for each (NamedModule, m, &all) str_add(&text, ir_print(pipeline_run(&pipeline, m->module, target, &job->instruments), &style));
+  if (job->output) tool_write_file(job->output, str_text(&text), text.len);
+  else fwrite(text.at, 1, text.len, stdout);
+}
+
+int tool_opt(int argc, char **argv) {
+  OptJob job = {.passes = ""};
+  const Option options[] = {
+      {"--passes", 'p', &job.passes, NULL, "the pipeline: \"Simplify, UnrollLoop(auto_max_extent=8)\""},
+      {"--target", 't', &job.target, NULL, "a target that passes may ask about"},
+      {"--module", 'm', &job.module, NULL, "one module of several, by name"},
+      {"--output", 'o', &job.output, NULL, "write the text to a file"},
+      {"--print-after", 0, &job.instruments.print_after, NULL, "print the module after this pass"},
+      {"--print-after-all", 0, NULL, &job.instruments.print_after_all, "print the module after each pass"},
+      {"--print-after-change", 0, NULL, &job.instruments.print_after_change, "print the module after each pass that changed it"},
+      {"--print-before-all", 0, NULL, &job.instruments.print_before_all, "print the module before each pass"},
+      {"--verify-each", 0, NULL, &job.instruments.verify_each, "verify the module after each pass"},
+      {"--time", 0, NULL, &job.instruments.timing, "tell how long each pass took"},
+      {"--tvm", 0, NULL, &job.tvm_style, "print in today's upstream spelling"},
+  };
+  int status;
+  if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status)) return status;
+  if (argc != 2) return usage_error("opt", argc < 2 ? "which file?" : "one file at a time");
+  job.path = argv[1];
+  return tool_protected(run_opt, &job);
+}

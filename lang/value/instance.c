@@ -1,0 +1,334 @@
+/* instance.c -- objects of classes: every operation asks the class for its special method. */
+#include "lang/value/object.h"
+
+static InstanceObject *object_of(Value v) { return v.object; }
+
+Value value_instance(ClassObject *c) { return value_of(&type_instance, NEW(InstanceObject, .class = c)); }
+
+Value instance_get(const InstanceObject *o, const char *name) {
+  Value *x = map_get(&o->attrs, name);
+  return x ? *x : value_absent();
+}
+
+void instance_set(InstanceObject *o, const char *name, Value x) {
+  Value *old = map_get(&o->attrs, name);
+  if (old) *old = x;
+  else map_set(&o->attrs, name, gc_copy(&x, sizeof x));
+}
+
+Value instance_special(Value v, const char *name, int n, const Value *args, Span span) {
+  Value f = class_lookup(object_of(v)->class, str_intern(name));
+  if (!f.type || value_is_none(f)) return value_absent();
+  f = class_bind(f, v, object_of(v)->class, span);
+  Value r = value_call_with(f, n, args, span);
+  return r.type == &type_not_implemented ? value_absent() : r;
+}
+
+static bool has(Value v, const char *name) {
+  return class_lookup(object_of(v)->class, str_intern(name)).type != NULL;
+}
+
+/* The special method must be there. */
+static Value demand(Value v, const char *name, int n, const Value *args, const char *what,
+                    Span span) {
+  if (!has(v, name))
+    raise("TypeError", span, "'%s' object %s", object_of(v)->class->name, what);
+  return instance_special(v, name, n, args, span);
+}
+
+/* ---- attributes ---- */
+
+static Value own_dict(InstanceObject *o) {
+  Value dict = value_dict();
+  for (int i = 0; i < o->attrs.len; i++)
+    if (o->attrs.at[i].key)
+      value_dict_set(dict, value_str(o->attrs.at[i].key), *(Value *)o->attrs.at[i].value,
+                     (Span){0});
+  return dict;
+}
+
+static Value get_attr(Value v, const char *name, Span span) {
+  InstanceObject *o = object_of(v);
+  Value *own = map_get(&o->attrs, name);
+  if (own) return *own;
+  Value found = class_lookup(o->class, name);
+  if (found.type) return class_bind(found, v, o->class, span);
+  if (name[0] == '_' && name[1] == '_') {
+    if (strcmp(name, "__class__") == 0) return value_class(o->class);
+    if (strcmp(name, "__dict__") == 0) return own_dict(o);
+    if (strcmp(name, "__doc__") == 0) return o->class->doc ? value_str(o->class->doc) : value_none();
+    if (strcmp(name, "__cause__") == 0 && o->class->is_exception) return value_none();
+    return value_absent();
+  }
+  Value text = value_str(name);
+  return instance_special(v, "__getattr__", 1, &text, span);
+}
+
+static bool set_attr(Value v, const char *name, Value x, Span span) {
+  InstanceObject *o = object_of(v);
+  Value found = class_lookup(o->class, name);
+  if (found.type == &type_descriptor &&
+      ((DescriptorObject *)found.object)->kind == DESCRIPTOR_PROPERTY) {
+    DescriptorObject *d = found.object;
+    if (!d->set.type)
+      raise("AttributeError", span, "property '%s' of '%s' object has no setter", name,
+            o->class->name);
+    Value args[] = {v, x};
+    value_call_with(d->set, 2, args, span);
+    return true;
+  }
+  Value args[] = {value_str(name), x};
+  if (has(v, "__setattr__")) instance_special(v, "__setattr__", 2, args, span);
+  else instance_set(o, name, x);
+  return true;
+}
+
+static void attr_names(Value v, StrVec *out) {
+  InstanceObject *o = object_of(v);
+  for (int i = 0; i < o->attrs.len; i++)
+    if (o->attrs.at[i].key) vec_push(out, o->attrs.at[i].key);
+  value_attr_names(value_class(o->class), out);
+}
+
+/* ---- text ---- */
+
+static void text_result(Value r, const char *name, Str *out) {
+  if (r.type != &type_str)
+    raise("TypeError", (Span){0}, "%s returned non-string (type %s)", name, value_type_text(r));
+  value_add_str(r, out);
+}
+
+static void repr(Value v, Str *out) {
+  InstanceObject *o = object_of(v);
+  if (has(v, "__repr__"))
+    return text_result(instance_special(v, "__repr__", 0, NULL, (Span){0}), "__repr__", out);
+  if (!o->class->is_exception) return str_printf(out, "<%s object>", o->class->name);
+  Value args = instance_get(o, str_intern("args"));
+  str_printf(out, "%s(", o->class->name);
+  if (args.type == &type_tuple) sequence_add_items(out, value_items(args));
+  str_add(out, ")");
+}
+
+static void str(Value v, Str *out) {
+  if (has(v, "__str__"))
+    text_result(instance_special(v, "__str__", 0, NULL, (Span){0}), "__str__", out);
+  else if (object_of(v)->class->is_exception) exception_add_text(object_of(v), out);
+  else repr(v, out);
+}
+
+static void format(Value v, const char *spec, Str *out, Span span) {
+  Value arg = value_str(spec);
+  if (has(v, "__format__"))
+    return text_result(instance_special(v, "__format__", 1, &arg, span), "__format__", out);
+  Str text = {0};
+  str(v, &text);
+  format_text(out, str_text(&text), text.len, spec, span);
+}
+
+static bool truth(Value v, Span span) {
+  Value r = instance_special(v, "__bool__", 0, NULL, span);
+  if (r.type) return value_truth(r, span);
+  r = instance_special(v, "__len__", 0, NULL, span);
+  return r.type ? value_truth(r, span) : true;
+}
+
+/* ---- operators ---- */
+
+static const char *const binary_names[] = {
+    [AST_ADD] = "add",       [AST_SUB] = "sub",       [AST_MUL] = "mul",    [AST_DIV] = "truediv",
+    [AST_FLOORDIV] = "floordiv", [AST_MOD] = "mod",   [AST_POW] = "pow",    [AST_MATMUL] = "matmul",
+    [AST_SHL] = "lshift",    [AST_SHR] = "rshift",    [AST_BITAND] = "and", [AST_BITOR] = "or",
+    [AST_BITXOR] = "xor"};
+static const char *const compare_names[] = {[AST_EQ] = "__eq__", [AST_NE] = "__ne__",
+                                            [AST_LT] = "__lt__", [AST_LE] = "__le__",
+                                            [AST_GT] = "__gt__", [AST_GE] = "__ge__"};
+
+static Value binary(AstOp op, Value a, Value b, Span span) {
+  Value r = value_absent();
+  if (a.type == &type_instance)
+    r = instance_special(a, str_format("__%s__", binary_names[op]), 1, &b, span);
+  if (!r.type && b.type == &type_instance)
+    r = instance_special(b, str_format("__r%s__", binary_names[op]), 1, &a, span);
+  return r;
+}
+
+static Value inplace(AstOp op, Value a, Value b, Span span) {
+  return instance_special(a, str_format("__i%s__", binary_names[op]), 1, &b, span);
+}
+
+static Value unary(AstOp op, Value a, Span span) {
+  switch (op) {
+  case AST_NEG: return instance_special(a, "__neg__", 0, NULL, span);
+  case AST_POS: return instance_special(a, "__pos__", 0, NULL, span);
+  case AST_INVERT: return instance_special(a, "__invert__", 0, NULL, span);
+  default: return value_absent();
+  }
+}
+
+static AstOp swapped(AstOp op) {
+  switch (op) {
+  case AST_LT: return AST_GT;
+  case AST_LE: return AST_GE;
+  case AST_GT: return AST_LT;
+  case AST_GE: return AST_LE;
+  default: return op;
+  }
+}
+
+/* a is an instance; b's own method is asked for the mirrored operator. */
+static Value compare(AstOp op, Value a, Value b, Span span) {
+  Value r = instance_special(a, compare_names[op], 1, &b, span);
+  if (!r.type && b.type == &type_instance)
+    r = instance_special(b, compare_names[swapped(op)], 1, &a, span);
+  if (r.type || op != AST_NE) return r;
+  r = instance_special(a, "__eq__", 1, &b, span);
+  return r.type ? value_unary(AST_NOT, r, span) : r;
+}
+
+static bool equal(Value a, Value b) {
+  if (value_same(a, b)) return true;
+  Value r = compare(AST_EQ, a, b, (Span){0});
+  return r.type && value_truth(r, (Span){0});
+}
+
+static uint64_t hash(Value v) {
+  Value r = instance_special(v, "__hash__", 0, NULL, (Span){0});
+  if (r.type) return (uint64_t)value_as_int(r, "the result of __hash__", (Span){0});
+  if (has(v, "__eq__"))
+    raise("TypeError", (Span){0}, "unhashable type: '%s'", object_of(v)->class->name);
+  return (uint64_t)(uintptr_t)v.object >> 4;
+}
+
+/* ---- items, calls, iteration ---- */
+
+static Value get_item(Value v, Value index, Span span) {
+  return demand(v, "__getitem__", 1, &index, "is not subscriptable", span);
+}
+static void set_item(Value v, Value index, Value x, Span span) {
+  Value args[] = {index, x};
+  demand(v, "__setitem__", 2, args, "does not support item assignment", span);
+}
+static void del_item(Value v, Value index, Span span) {
+  demand(v, "__delitem__", 1, &index, "does not support item deletion", span);
+}
+
+static int64_t length(Value v, Span span) {
+  if (!has(v, "__len__"))
+    raise("TypeError", span, "object of type '%s' has no len()", object_of(v)->class->name);
+  Value r = instance_special(v, "__len__", 0, NULL, span);
+  int64_t n = value_as_int(r, "the result of __len__", span);
+  if (n < 0) raise("ValueError", span, "__len__() should return >= 0");
+  return n;
+}
+
+static Value call(Value v, CallArgs *args) {
+  Value f = class_lookup(object_of(v)->class, str_intern("__call__"));
+  if (!f.type)
+    raise("TypeError", args->span, "'%s' object is not callable", object_of(v)->class->name);
+  CallArgs more = args_with_first(args, v);
+  return value_call(f, &more);
+}
+
+typedef struct Step {
+  Value (*step)(Value v, Span span);
+  Value v, result;
+  Span span;
+} Step;
+
+static void run_step(void *context) {
+  Step *s = context;
+  s->result = s->step(s->v, s->span);
+}
+
+Value next_until_stop(Value (*step)(Value v, Span span), Value v, Span span) {
+  Step s = {.step = step, .v = v, .span = span};
+  Error *e = eval_protect(run_step, &s);
+  if (!e) return s.result;
+  if (!exception_matches(e, exception_class("StopIteration"))) error_raise(e);
+  return value_absent();
+}
+
+static Value call_next(Value v, Span span) {
+  return demand(v, "__next__", 0, NULL, "is not an iterator", span);
+}
+static Value next(Value v, Span span) { return next_until_stop(call_next, v, span); }
+
+/* The old protocol: __getitem__(0), (1), ... until IndexError. */
+typedef struct ItemStep {
+  Value v, result;
+  int64_t i;
+  Span span;
+} ItemStep;
+static void run_item(void *context) {
+  ItemStep *s = context;
+  s->result = get_item(s->v, value_int(s->i), s->span);
+}
+static Value next_item(IteratorObject *it, Span span) {
+  ItemStep s = {.v = it->source, .i = it->i++, .span = span};
+  Error *e = eval_protect(run_item, &s);
+  if (e && !exception_matches(e, exception_class("IndexError"))) error_raise(e);
+  return e ? value_absent() : s.result;
+}
+
+static Value iter(Value v, Span span) {
+  if (has(v, "__iter__")) {
+    Value r = instance_special(v, "__iter__", 0, NULL, span);
+    if (!r.type || !r.type->next)
+      raise("TypeError", span, "__iter__() returned non-iterator of type '%s'", value_type_text(r));
+    return r;
+  }
+  if (has(v, "__next__")) return v;
+  if (!has(v, "__getitem__"))
+    raise("TypeError", span, "'%s' object is not iterable", object_of(v)->class->name);
+  return value_iterator((IteratorObject){.next = next_item, .name = "iterator", .source = v});
+}
+
+static bool contains(Value v, Value x, Span span) {
+  if (has(v, "__contains__"))
+    return value_truth(instance_special(v, "__contains__", 1, &x, span), span);
+  Value it = iter(v, span);
+  for (Value y; (y = value_next(it, span)).type;)
+    if (value_same(x, y) || value_equal(x, y)) return true;
+  return false;
+}
+
+/* ---- with ---- */
+
+static Value enter(Value v, Span span) {
+  return demand(v, "__enter__", 0, NULL, "does not support the context manager protocol", span);
+}
+
+static bool leave(Value v, Error *raised, Span span) {
+  Value args[] = {value_none(), value_none(), value_none()};
+  if (raised) {
+    args[1] = exception_of(raised);
+    args[0] = value_type_of(args[1]);
+  }
+  Value r = demand(v, "__exit__", 3, args, "does not support the context manager protocol", span);
+  return raised && value_truth(r, span);
+}
+
+const ValueType type_instance = {.name = "object",
+                                 .truth = truth,
+                                 .repr = repr,
+                                 .str = str,
+                                 .get_attr = get_attr,
+                                 .set_attr = set_attr,
+                                 .attr_names = attr_names,
+                                 .get_item = get_item,
+                                 .set_item = set_item,
+                                 .del_item = del_item,
+                                 .call = call,
+                                 .binary = binary,
+                                 .compare = compare,
+                                 .unary = unary,
+                                 .contains = contains,
+                                 .length = length,
+                                 .iter = iter,
+                                 .next = next,
+                                 .equal = equal,
+                                 .hash = hash,
+                                 .enter = enter,
+                                 .leave = leave,
+                                 .format = format,
+                                 .inplace = inplace};

@@ -1,0 +1,254 @@
+/* object.h -- what the payloads of the built-in values look like; for the files of lang/ only. */
+#ifndef LANG_VALUE_OBJECT_H
+#define LANG_VALUE_OBJECT_H
+
+#include "lang/eval/eval.h"
+#include "lang/value/value.h"
+
+/* ---- table.c: the hash table of dicts and sets; iterates in insertion order ---- */
+
+typedef struct TableEntry {
+  Value key; /* no type: removed */
+  Value value;
+  uint64_t hash;
+} TableEntry;
+typedef struct Table {
+  TableEntry *at;
+  int len; /* entries in `at`, removed ones included */
+  int cap, live;
+  int32_t *slots; /* hash to index + 1, 0 if free */
+  int slot_count;
+} Table;
+
+/* `hash` is value_hash(key). */
+TableEntry *table_find(const Table *t, Value key, uint64_t hash); /* NULL if absent */
+TableEntry *table_add(Table *t, Value key, uint64_t hash);        /* found, or new without a value */
+bool table_remove(Table *t, Value key, uint64_t hash);
+void table_clear(Table *t);
+Table table_copy(const Table *t);
+/* The next entry from index *i on; NULL at the end. */
+TableEntry *table_next(const Table *t, int *i);
+
+typedef struct DictObject {
+  Table table;
+} DictObject;
+typedef struct SetObject {
+  Table table;
+  bool frozen;
+} SetObject;
+static inline Table *value_table(Value dict_or_set) {
+  return &((DictObject *)dict_or_set.object)->table;
+}
+Value value_set(void);
+extern const ValueType type_frozenset;
+void set_add(Value set, Value x, Span span);
+
+/* ---- range, slice ---- */
+
+typedef struct RangeObject {
+  int64_t start, stop, step, length;
+} RangeObject;
+Value value_range(int64_t start, int64_t stop, int64_t step, Span span);
+Value value_slice(Value start, Value stop, Value step);
+
+/* A slice over a sequence of `length` items: first index, step, and how many. */
+typedef struct SliceBounds {
+  int64_t start, stop, step, count; /* start and stop clipped to the sequence */
+} SliceBounds;
+SliceBounds slice_bounds(Value slice, int64_t length, Span span);
+/* An index that may be negative; raises IndexError "<what> index out of range". */
+int64_t index_in_range(Value index, int64_t length, const char *what, Span span);
+
+/* ---- iterators ---- */
+
+typedef struct IteratorObject IteratorObject;
+struct IteratorObject {
+  Value (*next)(IteratorObject *it, Span span);
+  const char *name; /* "list_iterator" */
+  Value source, second;
+  int64_t i, n;
+  ValueVec many;
+  void *state;
+};
+Value value_iterator(IteratorObject it);
+static inline IteratorObject *value_iterator_object(Value v) { return v.object; }
+Value iter_over_vec(const ValueVec *items, const char *name); /* sees items added meanwhile */
+
+/* ---- sequences: what lists and tuples have in common (sequence.c) ---- */
+
+void sequence_add_items(Str *out, const ValueVec *items);
+bool sequence_equal(const ValueVec *a, const ValueVec *b);
+Value sequence_compare(AstOp op, const ValueVec *a, const ValueVec *b, Span span);
+ValueVec sequence_slice(const ValueVec *items, Value slice, Span span);
+ValueVec sequence_repeat(const ValueVec *items, int64_t n, Span span);
+ValueVec sequence_concat(const ValueVec *a, const ValueVec *b);
+bool sequence_contains(const ValueVec *items, Value x);
+Value sequence_count(BuiltinCall *c);
+Value sequence_index(BuiltinCall *c);
+/* Stable; key may be None. Raises what the comparison raises, with `items` unchanged. */
+void sequence_sort(ValueVec *items, Value key, bool reverse, Span span);
+
+/* ---- functions, classes ---- */
+
+typedef struct FunctionObject {
+  const char *name;
+  Ast *def; /* AstDef or AstLambda */
+  Env *closure;
+  ValueVec defaults; /* beside the parameters; absent where there is none */
+  const struct FunctionPlan *plan;
+  Env *class_scope; /* the class body that defined it, for super(); or NULL */
+  Map attrs;                 /* name to Value *; __doc__ is among them if set */
+} FunctionObject;
+
+typedef struct ClassObject {
+  const char *name;
+  struct ClassObject *base; /* NULL: object */
+  Map attrs;                /* name to Value * */
+  bool is_exception;
+  bool is_builtin; /* not made by a class statement: it cannot be changed */
+  const char *doc;
+  Ast *definition; /* an AstClass; NULL if built in */
+} ClassObject;
+
+typedef struct InstanceObject {
+  ClassObject *class;
+  Map attrs;              /* name to Value * */
+  Error *raised;          /* of an exception: as it was raised last, or NULL */
+  const Error *context;   /* ... and what was being handled then, or its cause */
+  bool context_is_cause;  /* by raise ... from */
+} InstanceObject;
+
+typedef struct MethodObject {
+  Value self, function;
+} MethodObject;
+
+typedef enum { DESCRIPTOR_PROPERTY, DESCRIPTOR_STATIC, DESCRIPTOR_CLASS } DescriptorKind;
+typedef struct DescriptorObject {
+  DescriptorKind kind;
+  Value get, set;
+} DescriptorObject;
+
+typedef struct SuperObject {
+  ClassObject *class; /* where the search starts */
+  Value self;         /* an instance or a class */
+} SuperObject;
+extern const ValueType type_super;
+
+extern ClassObject object_class; /* `object`: above every class and type */
+Value value_class(ClassObject *c);
+Value class_lookup(const ClassObject *c, const char *name); /* in it and its bases; or absent */
+bool class_is_subclass(const ClassObject *c, const ClassObject *base);
+void class_set(ClassObject *c, const char *name, Value x);
+Value class_bind(Value found, Value self, ClassObject *c, Span span); /* functions become methods */
+Value value_instance(ClassObject *c);
+Value instance_get(const InstanceObject *o, const char *name); /* own attributes only */
+void instance_set(InstanceObject *o, const char *name, Value x);
+extern const ValueType type_not_implemented;
+/* Calls a special method if the class has it; absent if not, or if it gives NotImplemented. */
+Value instance_special(Value v, const char *name, int n, const Value *args, Span span);
+
+/* ---- types as values ---- */
+
+typedef struct TypeObject {
+  const ValueType *type;
+  const Builtin *constructor; /* or NULL */
+  const Builtin *methods;
+  int method_count;
+  Value (*get_static)(const char *name); /* dict.fromkeys; may be NULL */
+} TypeObject;
+/* Gives a type its constructor and its methods, for `str.upper`; `definition` is kept. */
+void type_define(const TypeObject *definition);
+extern const TypeObject list_type_object, tuple_type_object, dict_type_object, set_type_object,
+    frozenset_type_object;
+bool value_is_instance(Value v, Value type_or_tuple, Span span);
+
+/* ---- builtins ---- */
+
+typedef struct BuiltinObject {
+  const Builtin *builtin;
+  Value self;
+  const ValueType *owner; /* of `str.upper`: takes a value of this type as its first argument */
+} BuiltinObject;
+Value value_unbound_method(const Builtin *b, const ValueType *owner);
+
+/* ---- signatures: of builtins from their text, of functions from their tree (signature.c) ---- */
+
+typedef struct Param {
+  const char *name; /* interned */
+  ParamKind kind;   /* PLAIN, KEYWORD_ONLY, STAR or DOUBLE_STAR */
+  bool positional_only, optional;
+  Value value; /* default; absent if none */
+} Param;
+typedef struct Signature {
+  VEC(Param) params; /* without the bare "*" and "/" */
+  int positional;    /* how many of them take arguments by position: the first ones */
+  int star, double_star; /* where *rest and **more are, or -1 */
+} Signature;
+const Signature *signature_parse(const char *text);
+/* Puts the arguments into out[0..params.len); defaults[i] (if `defaults`) replaces params[i].value.
+ * `spans` may be NULL. Raises TypeError if they do not fit. */
+void signature_bind(const Signature *s, const char *function, const CallArgs *args,
+                    const Value *defaults, Value *out, Span *spans);
+/* The arguments with one more in front. */
+CallArgs args_with_first(const CallArgs *args, Value first);
+
+/* ---- str.c ---- */
+
+static inline StrObject *value_str_object(Value v) { return v.object; }
+int64_t str_length(StrObject *s); /* in characters */
+Value str_slice_chars(StrObject *s, int64_t start, int64_t count);
+size_t utf8_encode(uint32_t c, char out[4]);
+/* The character at `text` (of at least one byte), and its size. */
+uint32_t utf8_decode(const char *text, size_t *size);
+extern const Builtin str_methods[];
+extern const int str_method_count;
+void str_add_python_repr(Str *out, const char *text, size_t len);
+Value str_binary(AstOp op, Value a, Value b, Span span);
+
+/* ---- format.c, format_calls.c ---- */
+
+void format_float(Str *out, double x, const char *spec, Span span);
+void format_int(Str *out, int64_t x, const char *spec, Span span);
+void format_text(Str *out, const char *text, size_t len, const char *spec, Span span);
+Value format_percent(Value format, Value args, Span span);
+Value format_call(const char *format, size_t len, const Value *args, int n, Value named, Span span);
+
+/* ---- exceptions (eval/exceptions.c) ---- */
+
+void exceptions_start(void); /* puts the classes into the builtins */
+
+ClassObject *exception_class(const char *kind);        /* a new RuntimeError subclass if unknown */
+Value exception_new(const char *kind, int n, const Value *args);
+_Noreturn void exception_raise(Value instance, Span span);
+_Noreturn void raise_key_error(Value key, Span span);
+Value exception_of(Error *e); /* the exception value of a caught error, made if need be */
+bool exception_matches(const Error *e, const ClassObject *c);
+void exception_add_text(const InstanceObject *o, Str *out); /* str(e) */
+/* As protect, and puts the evaluator's own state back in order after an error, whose trace then
+ * holds the calls that it passed through. */
+Error *eval_protect(void (*body)(void *context), void *context);
+/* One step of an iterator that ends by StopIteration. */
+Value next_until_stop(Value (*step)(Value v, Span span), Value v, Span span);
+
+/* Calls a function of the language (eval/call.c). */
+Value function_call(Value f, CallArgs *args);
+const char *function_first_param(const FunctionObject *f); /* NULL if there is none */
+
+/* ---- the C stack (value/stack.c) ---- */
+
+extern _Thread_local char *stack_limit; /* NULL: not measured yet */
+void stack_start(void);                 /* of the main thread, near the top of its stack */
+void stack_exceeded(Span span);
+static inline void stack_check(Span span) {
+  if (__builtin_expect((char *)__builtin_frame_address(0) < stack_limit || !stack_limit, 0))
+    stack_exceeded(span);
+}
+
+/* Set by SIGINT in the REPL; loops and calls look at it and raise KeyboardInterrupt. */
+extern volatile int interrupt_pending;
+void interrupt_raise(Span span);
+static inline void interrupt_check(Span span) {
+  if (__builtin_expect(interrupt_pending, 0)) interrupt_raise(span);
+}
+
+#endif

@@ -1,0 +1,464 @@
+/* str_methods.c -- the methods of str. Case mapping and character classes are ASCII's. */
+#include "lang/value/object.h"
+#include <ctype.h>
+
+typedef struct Text {
+  const char *at;
+  size_t len;
+} Text;
+
+static Text self_text(BuiltinCall *c) {
+  StrObject *s = c->self.object;
+  return (Text){s->text, s->len};
+}
+
+static Text text_arg(BuiltinCall *c, int i, const char *what) {
+  value_as_text(c->args[i], what, c->spans[i]);
+  StrObject *s = c->args[i].object;
+  return (Text){s->text, s->len};
+}
+
+static Value text_value(Text t) { return value_str_n(t.at, t.len); }
+static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 28 && c <= 31); }
+static bool is_ascii(char c) { return (unsigned char)c < 0x80; }
+
+/* ---- case ---- */
+
+static Value map_chars(BuiltinCall *c, int (*map)(int)) {
+  Text t = self_text(c);
+  char *out = NEW_BYTES(t.len + 1);
+  for (size_t i = 0; i < t.len; i++) out[i] = is_ascii(t.at[i]) ? (char)map(t.at[i]) : t.at[i];
+  return value_str_n(out, t.len);
+}
+static int swap_char(int c) { return islower(c) ? toupper(c) : tolower(c); }
+static Value upper(BuiltinCall *c) { return map_chars(c, toupper); }
+static Value lower(BuiltinCall *c) { return map_chars(c, tolower); }
+static Value swapcase(BuiltinCall *c) { return map_chars(c, swap_char); }
+
+static Value title_case(BuiltinCall *c, bool every_word) {
+  Text t = self_text(c);
+  char *out = NEW_BYTES(t.len + 1);
+  bool inside = false;
+  for (size_t i = 0; i < t.len; i++) {
+    bool letter = !is_ascii(t.at[i]) || isalpha(t.at[i]);
+    out[i] = !is_ascii(t.at[i]) ? t.at[i]
+             : inside           ? (char)tolower(t.at[i])
+                                : (char)toupper(t.at[i]);
+    inside = every_word ? letter : true;
+  }
+  return value_str_n(out, t.len);
+}
+static Value capitalize(BuiltinCall *c) { return title_case(c, false); }
+static Value title(BuiltinCall *c) { return title_case(c, true); }
+
+/* ---- classes ---- */
+
+static bool all_chars(BuiltinCall *c, int (*is)(int), bool other) {
+  Text t = self_text(c);
+  for (size_t i = 0; i < t.len; i++)
+    if (is_ascii(t.at[i]) ? !is(t.at[i]) : !other) return false;
+  return t.len > 0;
+}
+static int space_char(int c) { return is_space((char)c); }
+static Value isdigit_(BuiltinCall *c) { return value_bool(all_chars(c, isdigit, false)); }
+static Value isalpha_(BuiltinCall *c) { return value_bool(all_chars(c, isalpha, true)); }
+static Value isalnum_(BuiltinCall *c) { return value_bool(all_chars(c, isalnum, true)); }
+static Value isspace_(BuiltinCall *c) { return value_bool(all_chars(c, space_char, false)); }
+static Value isprintable_(BuiltinCall *c) {
+  return value_bool(!self_text(c).len || all_chars(c, isprint, true));
+}
+static Value isascii_(BuiltinCall *c) {
+  Text t = self_text(c);
+  for (size_t i = 0; i < t.len; i++)
+    if (!is_ascii(t.at[i])) return value_bool(false);
+  return value_bool(true);
+}
+
+/* One cased letter at least, and none of the other case. */
+static Value one_case(BuiltinCall *c, int (*is)(int), int (*not)(int)) {
+  Text t = self_text(c);
+  bool any = false;
+  for (size_t i = 0; i < t.len; i++) {
+    if (!is_ascii(t.at[i])) continue;
+    if (not(t.at[i])) return value_bool(false);
+    any |= is(t.at[i]) != 0;
+  }
+  return value_bool(any);
+}
+static Value isupper_(BuiltinCall *c) { return one_case(c, isupper, islower); }
+static Value islower_(BuiltinCall *c) { return one_case(c, islower, isupper); }
+
+static Value isidentifier_(BuiltinCall *c) {
+  Text t = self_text(c);
+  for (size_t i = 0; i < t.len; i++)
+    if (is_ascii(t.at[i]) && t.at[i] != '_' && !(i ? isalnum(t.at[i]) : isalpha(t.at[i])))
+      return value_bool(false);
+  return value_bool(t.len > 0);
+}
+
+/* ---- stripping ---- */
+
+static bool in_set(const char *at, Text set) {
+  size_t n = 1;
+  while ((at[n] & 0xc0) == 0x80) n++;
+  return memmem(set.at, set.len, at, n) != NULL;
+}
+
+static Value strip_ends(BuiltinCall *c, bool left, bool right) {
+  Text t = self_text(c), set = {0};
+  bool spaces = value_is_none(c->args[0]);
+  if (!spaces) set = text_arg(c, 0, "the argument of strip");
+  size_t lo = 0, hi = t.len;
+  while (left && lo < hi && (spaces ? is_space(t.at[lo]) : in_set(t.at + lo, set))) {
+    lo++;
+    while (lo < hi && (t.at[lo] & 0xc0) == 0x80) lo++;
+  }
+  while (right && hi > lo) {
+    size_t start = hi - 1;
+    while (start > lo && (t.at[start] & 0xc0) == 0x80) start--;
+    if (!(spaces ? is_space(t.at[start]) : in_set(t.at + start, set))) break;
+    hi = start;
+  }
+  return text_value((Text){t.at + lo, hi - lo});
+}
+static Value strip(BuiltinCall *c) { return strip_ends(c, true, true); }
+static Value lstrip(BuiltinCall *c) { return strip_ends(c, true, false); }
+static Value rstrip(BuiltinCall *c) { return strip_ends(c, false, true); }
+
+static bool begins(Text t, Text p) { return p.len <= t.len && memcmp(t.at, p.at, p.len) == 0; }
+static bool ends(Text t, Text p) {
+  return p.len <= t.len && memcmp(t.at + t.len - p.len, p.at, p.len) == 0;
+}
+
+static Value removeprefix(BuiltinCall *c) {
+  Text t = self_text(c), p = text_arg(c, 0, "the prefix");
+  return begins(t, p) ? text_value((Text){t.at + p.len, t.len - p.len}) : c->self;
+}
+static Value removesuffix(BuiltinCall *c) {
+  Text t = self_text(c), p = text_arg(c, 0, "the suffix");
+  return p.len && ends(t, p) ? text_value((Text){t.at, t.len - p.len}) : c->self;
+}
+
+static Value any_affix(BuiltinCall *c, bool (*has)(Text, Text)) {
+  Text t = self_text(c);
+  if (c->args[0].type != &type_tuple) return value_bool(has(t, text_arg(c, 0, "the argument")));
+  for each (Value, v, value_items(c->args[0])) {
+    value_as_text(*v, "each of the texts", c->spans[0]);
+    StrObject *s = v->object;
+    if (has(t, (Text){s->text, s->len})) return value_bool(true);
+  }
+  return value_bool(false);
+}
+static Value startswith(BuiltinCall *c) { return any_affix(c, begins); }
+static Value endswith(BuiltinCall *c) { return any_affix(c, ends); }
+
+/* ---- searching ---- */
+
+/* The part of self that start and end (arguments 1 and 2) select; *first is its first character. */
+static Text part_of(BuiltinCall *c, int64_t *first) {
+  StrObject *s = c->self.object;
+  SliceBounds b =
+      slice_bounds(value_slice(c->args[1], c->args[2], value_none()), str_length(s), c->span);
+  *first = b.start;
+  if (b.start == 0 && b.count == str_length(s)) return (Text){s->text, s->len};
+  StrObject *part = str_slice_chars(s, b.start, b.count).object;
+  return (Text){part->text, part->len};
+}
+
+static int64_t chars_before(Text t, const char *at) {
+  int64_t n = 0;
+  for (const char *p = t.at; p < at; p++) n += (*p & 0xc0) != 0x80;
+  return n;
+}
+
+static const char *last_match(Text t, Text p) {
+  for (size_t i = t.len - p.len + 1; p.len <= t.len && i-- > 0;)
+    if (memcmp(t.at + i, p.at, p.len) == 0) return t.at + i;
+  return NULL;
+}
+
+static int64_t search(BuiltinCall *c, bool last) {
+  int64_t first;
+  Text p = text_arg(c, 0, "the text to find"), t = part_of(c, &first);
+  const char *at = last ? last_match(t, p) : memmem(t.at, t.len, p.at, p.len);
+  return at ? first + chars_before(t, at) : -1;
+}
+static int64_t search_or_raise(BuiltinCall *c, bool last) {
+  int64_t i = search(c, last);
+  if (i < 0) raise("ValueError", c->span, "substring not found");
+  return i;
+}
+static Value find(BuiltinCall *c) { return value_int(search(c, false)); }
+static Value rfind(BuiltinCall *c) { return value_int(search(c, true)); }
+static Value find_index(BuiltinCall *c) { return value_int(search_or_raise(c, false)); }
+static Value rfind_index(BuiltinCall *c) { return value_int(search_or_raise(c, true)); }
+
+static Value count(BuiltinCall *c) {
+  int64_t first, n = 0;
+  Text p = text_arg(c, 0, "the text to count"), t = part_of(c, &first);
+  if (!p.len) return value_int(chars_before(t, t.at + t.len) + 1);
+  for (const char *at = t.at, *end = t.at + t.len;
+       (at = memmem(at, (size_t)(end - at), p.at, p.len)); at += p.len)
+    n++;
+  return value_int(n);
+}
+
+static Value replace(BuiltinCall *c) {
+  Text t = self_text(c), old = text_arg(c, 0, "the old text"), new = text_arg(c, 1, "the new text");
+  int64_t limit = value_as_int(c->args[2], "the count", c->spans[2]);
+  Str out = {0};
+  const char *at = t.at, *end = t.at + t.len;
+  while (limit != 0) {
+    const char *hit = old.len ? memmem(at, (size_t)(end - at), old.at, old.len) : at;
+    if (!hit) break;
+    str_add_n(&out, at, (size_t)(hit - at));
+    str_add_n(&out, new.at, new.len);
+    at = hit + old.len;
+    limit--;
+    if (old.len) continue;
+    if (at >= end) break;
+    size_t n;
+    utf8_decode(at, &n);
+    str_add_n(&out, at, n);
+    at += n;
+  }
+  str_add_n(&out, at, (size_t)(end - at));
+  return value_str_take(&out);
+}
+
+/* ---- splitting and joining ---- */
+
+static void push_text(ValueVec *out, const char *at, const char *end) {
+  Value s = value_str_n(at, (size_t)(end - at));
+  vec_push(out, s);
+}
+
+static Value split_spaces(Text t, int64_t limit) {
+  ValueVec out = {0};
+  const char *at = t.at, *end = t.at + t.len;
+  while (1) {
+    while (at < end && is_space(*at)) at++;
+    if (at == end) break;
+    const char *stop = at;
+    if (limit-- == 0) {
+      stop = end;
+      while (is_space(stop[-1])) stop--;
+      push_text(&out, at, stop);
+      break;
+    }
+    while (stop < end && !is_space(*stop)) stop++;
+    push_text(&out, at, stop);
+    at = stop;
+  }
+  return value_list(out);
+}
+
+static Value split(BuiltinCall *c) {
+  Text t = self_text(c);
+  int64_t limit = value_as_int(c->args[1], "maxsplit", c->spans[1]);
+  if (value_is_none(c->args[0])) return split_spaces(t, limit);
+  Text sep = text_arg(c, 0, "the separator");
+  if (!sep.len) raise("ValueError", c->span, "empty separator");
+  ValueVec out = {0};
+  const char *at = t.at, *end = t.at + t.len, *hit;
+  while (limit-- != 0 && (hit = memmem(at, (size_t)(end - at), sep.at, sep.len))) {
+    push_text(&out, at, hit);
+    at = hit + sep.len;
+  }
+  push_text(&out, at, end);
+  return value_list(out);
+}
+
+static void reverse(ValueVec *v) {
+  for (int i = 0, j = v->len - 1; i < j; i++, j--) {
+    Value x = v->at[i];
+    v->at[i] = v->at[j];
+    v->at[j] = x;
+  }
+}
+
+static Value rsplit(BuiltinCall *c) {
+  Text t = self_text(c);
+  int64_t limit = value_as_int(c->args[1], "maxsplit", c->spans[1]);
+  if (limit < 0) return split(c);
+  ValueVec out = {0};
+  bool spaces = value_is_none(c->args[0]);
+  Text sep = spaces ? (Text){" ", 1} : text_arg(c, 0, "the separator");
+  if (!sep.len) raise("ValueError", c->span, "empty separator");
+  size_t hi = t.len;
+  while (limit-- != 0) {
+    while (spaces && hi > 0 && is_space(t.at[hi - 1])) hi--;
+    size_t lo = hi;
+    if (spaces) {
+      while (lo > 0 && !is_space(t.at[lo - 1])) lo--;
+      if (lo == hi) break;
+      push_text(&out, t.at + lo, t.at + hi);
+      hi = lo;
+    } else {
+      const char *hit = last_match((Text){t.at, hi}, sep);
+      if (!hit) break;
+      push_text(&out, hit + sep.len, t.at + hi);
+      hi = (size_t)(hit - t.at);
+    }
+  }
+  while (spaces && hi > 0 && is_space(t.at[hi - 1])) hi--;
+  if (!spaces || hi) push_text(&out, t.at, t.at + hi);
+  reverse(&out);
+  return value_list(out);
+}
+
+static Value splitlines(BuiltinCall *c) {
+  Text t = self_text(c);
+  bool keep = value_truth(c->args[0], c->span);
+  ValueVec out = {0};
+  const char *at = t.at, *end = t.at + t.len;
+  while (at < end) {
+    const char *stop = at;
+    while (stop < end && *stop != '\n' && *stop != '\r') stop++;
+    const char *next = stop;
+    if (next < end) next += *next == '\r' && next + 1 < end && next[1] == '\n' ? 2 : 1;
+    push_text(&out, at, keep ? next : stop);
+    at = next;
+  }
+  return value_list(out);
+}
+
+static Value cut(BuiltinCall *c, bool last) {
+  Text t = self_text(c), sep = text_arg(c, 0, "the separator");
+  if (!sep.len) raise("ValueError", c->span, "empty separator");
+  const char *hit = last ? last_match(t, sep) : memmem(t.at, t.len, sep.at, sep.len);
+  if (!hit && last) return value_tuple_of(3, value_str(""), value_str(""), c->self);
+  if (!hit) return value_tuple_of(3, c->self, value_str(""), value_str(""));
+  const char *rest = hit + sep.len;
+  return value_tuple_of(3, value_str_n(t.at, (size_t)(hit - t.at)), c->args[0],
+                        value_str_n(rest, (size_t)(t.at + t.len - rest)));
+}
+static Value partition(BuiltinCall *c) { return cut(c, false); }
+static Value rpartition(BuiltinCall *c) { return cut(c, true); }
+
+static Value join(BuiltinCall *c) {
+  Text sep = self_text(c);
+  Str out = {0};
+  Value it = value_iter(c->args[0], c->spans[0]);
+  int n = 0;
+  for (Value x; (x = value_next(it, c->span)).type; n++) {
+    if (x.type != &type_str)
+      raise("TypeError", c->spans[0], "sequence item %d: expected str instance, %s found", n,
+            value_type_text(x));
+    if (n) str_add_n(&out, sep.at, sep.len);
+    str_add_n(&out, value_str_object(x)->text, value_str_object(x)->len);
+  }
+  return value_str_take(&out);
+}
+
+/* ---- padding ---- */
+
+static Value pad(BuiltinCall *c, int side) { /* -1: text at the left, 0: in the middle, 1: right */
+  StrObject *s = c->self.object;
+  Text fill = text_arg(c, 1, "the fill character");
+  if (str_length(c->args[1].object) != 1)
+    raise("TypeError", c->spans[1], "the fill character must be exactly one character long");
+  int64_t width = value_as_int(c->args[0], "the width", c->spans[0]), n = width - str_length(s);
+  if (n <= 0) return c->self;
+  if (n > INT32_MAX) raise("OverflowError", c->spans[0], "the width is too large");
+  int64_t before = side < 0 ? 0 : side > 0 ? n : n / 2 + (n & width & 1);
+  Str out = {0};
+  for (int64_t i = 0; i < before; i++) str_add_n(&out, fill.at, fill.len);
+  str_add_n(&out, s->text, s->len);
+  for (int64_t i = before; i < n; i++) str_add_n(&out, fill.at, fill.len);
+  return value_str_take(&out);
+}
+static Value ljust(BuiltinCall *c) { return pad(c, -1); }
+static Value center(BuiltinCall *c) { return pad(c, 0); }
+static Value rjust(BuiltinCall *c) { return pad(c, 1); }
+
+static Value zfill(BuiltinCall *c) {
+  StrObject *s = c->self.object;
+  int64_t n = value_as_int(c->args[0], "the width", c->spans[0]) - str_length(s);
+  if (n <= 0) return c->self;
+  if (n > INT32_MAX) raise("OverflowError", c->spans[0], "the width is too large");
+  size_t sign = s->len && (s->text[0] == '-' || s->text[0] == '+');
+  Str out = {0};
+  str_add_n(&out, s->text, sign);
+  for (int64_t i = 0; i < n; i++) str_add_char(&out, '0');
+  str_add_n(&out, s->text + sign, s->len - sign);
+  return value_str_take(&out);
+}
+
+static Value expandtabs(BuiltinCall *c) {
+  Text t = self_text(c);
+  int64_t size = value_as_int(c->args[0], "tabsize", c->spans[0]), column = 0;
+  if (size > 10000) raise("OverflowError", c->spans[0], "the tab size is too large");
+  Str out = {0};
+  for (size_t i = 0; i < t.len; i++) {
+    if (t.at[i] == '\t') {
+      int64_t n = size > 0 ? size - column % size : 0;
+      for (column += n; n > 0; n--) str_add_char(&out, ' ');
+      continue;
+    }
+    str_add_char(&out, t.at[i]);
+    if (t.at[i] == '\n' || t.at[i] == '\r') column = 0;
+    else column += (t.at[i] & 0xc0) != 0x80;
+  }
+  return value_str_take(&out);
+}
+
+/* ---- the rest ---- */
+
+static Value format_method(BuiltinCall *c) {
+  Text t = self_text(c);
+  ValueVec *args = value_items(c->args[0]);
+  return format_call(t.at, t.len, args->at, args->len, c->args[1], c->span);
+}
+
+static Value format_map(BuiltinCall *c) {
+  Text t = self_text(c);
+  return format_call(t.at, t.len, NULL, 0, c->args[0], c->span);
+}
+
+const Builtin str_methods[] = {
+    {"capitalize", "", capitalize, "first character upper case, the rest lower case"},
+    {"center", "width, fillchar=' ', /", center, "padded on both sides"},
+    {"count", "sub, start=None, end=None, /", count, "how often sub occurs, without overlap"},
+    {"endswith", "suffix, /", endswith, "does it end so? a tuple gives alternatives"},
+    {"expandtabs", "tabsize=8", expandtabs, "tabs become blanks"},
+    {"find", "sub, start=None, end=None, /", find, "first place of sub, or -1"},
+    {"format", "*args, **kwargs", format_method, "fills in {} fields"},
+    {"format_map", "mapping, /", format_map, "fills in {name} fields from a dict"},
+    {"index", "sub, start=None, end=None, /", find_index, "first place of sub, or ValueError"},
+    {"isalnum", "", isalnum_, "letters and digits only?"},
+    {"isalpha", "", isalpha_, "letters only?"},
+    {"isascii", "", isascii_, "ASCII only?"},
+    {"isdecimal", "", isdigit_, "decimal digits only?"},
+    {"isdigit", "", isdigit_, "digits only?"},
+    {"isidentifier", "", isidentifier_, "could it be a name?"},
+    {"islower", "", islower_, "no upper case letters, and some lower case ones?"},
+    {"isnumeric", "", isdigit_, "digits only?"},
+    {"isprintable", "", isprintable_, "printable characters only?"},
+    {"isspace", "", isspace_, "white space only?"},
+    {"isupper", "", isupper_, "no lower case letters, and some upper case ones?"},
+    {"join", "iterable, /", join, "the texts with this one between them"},
+    {"ljust", "width, fillchar=' ', /", ljust, "padded on the right"},
+    {"lower", "", lower, "lower case"},
+    {"casefold", "", lower, "lower case"},
+    {"lstrip", "chars=None, /", lstrip, "without these characters at the start"},
+    {"partition", "sep, /", partition, "before, separator, after the first separator"},
+    {"removeprefix", "prefix, /", removeprefix, "without the prefix, if it has it"},
+    {"removesuffix", "suffix, /", removesuffix, "without the suffix, if it has it"},
+    {"replace", "old, new, count=-1, /", replace, "every old becomes new"},
+    {"rfind", "sub, start=None, end=None, /", rfind, "last place of sub, or -1"},
+    {"rindex", "sub, start=None, end=None, /", rfind_index, "last place of sub, or ValueError"},
+    {"rjust", "width, fillchar=' ', /", rjust, "padded on the left"},
+    {"rpartition", "sep, /", rpartition, "before, separator, after the last separator"},
+    {"rsplit", "sep=None, maxsplit=-1", rsplit, "split, counting from the right"},
+    {"rstrip", "chars=None, /", rstrip, "without these characters at the end"},
+    {"split", "sep=None, maxsplit=-1", split, "the parts between separators"},
+    {"splitlines", "keepends=False", splitlines, "the lines"},
+    {"startswith", "prefix, /", startswith, "does it start so? a tuple gives alternatives"},
+    {"strip", "chars=None, /", strip, "without these characters at both ends"},
+    {"swapcase", "", swapcase, "lower and upper case exchanged"},
+    {"title", "", title, "each word capitalised"},
+    {"upper", "", upper, "upper case"},
+    {"zfill", "width, /", zfill, "padded with zeros after the sign"},
+};
+const int str_method_count = sizeof str_methods / sizeof *str_methods;

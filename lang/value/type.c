@@ -1,0 +1,132 @@
+/* type.c -- types as values: `int`, `str`, what type(x) gives; and isinstance. */
+#include "lang/value/object.h"
+
+static Map definitions; /* const ValueType * to const TypeObject * */
+
+void type_define(const TypeObject *definition) {
+  map_set(&definitions, definition->type, (void *)(uintptr_t)definition);
+}
+
+Value value_type(const ValueType *type) {
+  TypeObject *t = map_get(&definitions, type);
+  if (!t) {
+    t = NEW(TypeObject, .type = type);
+    type_define(t);
+  }
+  return value_of(&type_type, t);
+}
+
+Value value_type_of(Value v) {
+  return v.type == &type_instance ? value_class(((InstanceObject *)v.object)->class)
+                                  : value_type(v.type);
+}
+
+bool value_is_instance(Value v, Value type, Span span) {
+  if (type.type == &type_tuple) {
+    for each (Value, t, value_items(type))
+      if (value_is_instance(v, *t, span)) return true;
+    return false;
+  }
+  if (type.type == &type_class)
+    return type.object == &object_class ||
+           (v.type == &type_instance && class_is_subclass(((InstanceObject *)v.object)->class, type.object));
+  if (type.type == &type_none) return v.type == &type_none;
+  if (type.type != &type_type)
+    raise("TypeError", span, "isinstance() arg 2 must be a type or a tuple of types, not '%s'",
+          value_type_text(type));
+  const ValueType *want = ((TypeObject *)type.object)->type;
+  return v.type == want || (want == &type_int && v.type == &type_bool);
+}
+
+static TypeObject *type_of(Value v) { return v.object; }
+
+static void repr(Value v, Str *out) {
+  TypeObject *t = type_of(v);
+  str_printf(out, "<class '%s'>", t->type->name);
+}
+
+static Value call(Value v, CallArgs *args) {
+  TypeObject *t = type_of(v);
+  if (!t->constructor)
+    raise("TypeError", args->span, "cannot create '%s' instances",
+          t->type->name);
+  return value_call(value_builtin(t->constructor), args);
+}
+
+static Value get_attr(Value v, const char *name, Span span) {
+  (void)span;
+  TypeObject *t = type_of(v);
+  if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0)
+    return value_str(t->type->name);
+  if (strcmp(name, "__doc__") == 0 && t->constructor) return value_str(t->constructor->doc);
+  if (t->get_static) {
+    Value x = t->get_static(name);
+    if (x.type) return x;
+  }
+  Value method = builtin_method(t->methods, t->method_count, value_none(), name);
+  if (!method.type) return method;
+  return value_unbound_method(((BuiltinObject *)method.object)->builtin, t->type);
+}
+
+static void attr_names(Value v, StrVec *out) {
+  vec_push(out, "__name__");
+  builtin_names(type_of(v)->methods, type_of(v)->method_count, out);
+}
+
+/* list[int], dict[str, int]: what stands in annotations. */
+static Value get_item(Value v, Value index, Span span) { return (void)index, (void)span, v; }
+
+/* int | None */
+static Value binary(AstOp op, Value a, Value b, Span span) {
+  (void)span;
+  bool types = (a.type == &type_type || a.type == &type_none || a.type == &type_class) &&
+               (b.type == &type_type || b.type == &type_none || b.type == &type_class);
+  return op == AST_BITOR && types ? value_tuple_of(2, a, b) : value_absent();
+}
+
+static uint64_t hash(Value v) { return (uint64_t)(uintptr_t)v.object >> 4; }
+
+const ValueType type_type = {.name = "type",
+                             .repr = repr,
+                             .get_attr = get_attr,
+                             .attr_names = attr_names,
+                             .get_item = get_item,
+                             .call = call,
+                             .binary = binary,
+                             .hash = hash};
+
+/* ---- descriptors: property, staticmethod, classmethod ---- */
+
+static Value set_setter(BuiltinCall *c) {
+  DescriptorObject *d = c->self.object;
+  return value_of(&type_descriptor, NEW(DescriptorObject, .kind = d->kind, .get = d->get,
+                                        .set = c->args[0]));
+}
+static const Builtin descriptor_methods[] = {
+    {"setter", "function, /", set_setter, "the property with a function that sets it"},
+};
+
+static Value descriptor_attr(Value v, const char *name, Span span) {
+  (void)span;
+  return builtin_method(descriptor_methods, 1, v, name);
+}
+
+static Value descriptor_call(Value v, CallArgs *args) {
+  return value_call(((DescriptorObject *)v.object)->get, args);
+}
+
+static void descriptor_repr(Value v, Str *out) {
+  static const char *const names[] = {"property", "staticmethod", "classmethod"};
+  str_printf(out, "<%s object>", names[((DescriptorObject *)v.object)->kind]);
+}
+
+const ValueType type_descriptor = {.name = "property",
+                                   .repr = descriptor_repr,
+                                   .get_attr = descriptor_attr,
+                                   .call = descriptor_call};
+
+static void not_implemented_repr(Value v, Str *out) {
+  (void)v;
+  str_add(out, "NotImplemented");
+}
+const ValueType type_not_implemented = {.name = "NotImplementedType", .repr = not_implemented_repr};

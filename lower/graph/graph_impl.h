@@ -1,0 +1,54 @@
+/* graph_impl.h -- what the files that lower graph functions share. */
+#ifndef LOWER_GRAPH_GRAPH_IMPL_H
+#define LOWER_GRAPH_GRAPH_IMPL_H
+
+#include "lower/lower_impl.h"
+
+/* A graph value inside a host function. */
+typedef enum {
+  HOST_TENSOR, /* object: DLTensor * or NULL if it is workspace only; data, dims, elem */
+  HOST_SHAPE,  /* dims; object: the shape object, or NULL if it was made of dims here */
+  HOST_SCALAR, /* scalar */
+  HOST_TUPLE,  /* fields, known one by one */
+  HOST_STRING, /* text */
+  HOST_NONE,
+  HOST_VALUE, /* bits and type: what is known only at run time */
+} HostKind;
+
+typedef struct HostValue HostValue;
+typedef VEC(HostValue *) HostValueVec;
+struct HostValue {
+  HostKind kind;
+  Node *object, *data, *scalar, *bits, *type;
+  NodeVec dims; /* int64 expressions */
+  DataType elem;
+  HostValueVec fields;
+  const char *text;
+};
+
+typedef struct GraphLower {
+  Node *module;   /* as it was when the pass began: kernels still have their buffers */
+  Host *host;
+  Map values;     /* RelaxVar to its HostValue * */
+  Map bound;      /* symbolic Var to its variable in the host function */
+  Map escaping;   /* RelaxVars that need an object of their own */
+  int temporaries;
+} GraphLower;
+
+/* The value of a leaf or a tuple of leaves (lower_graph_function.c). */
+HostValue *graph_operand(GraphLower *g, Node *n);
+/* The value of a call; `as_object`: the result needs an object (lower_call.c). */
+HostValue *graph_call(GraphLower *g, RelaxCall *c, Node *sinfo, bool as_object, const char *name);
+/* A symbolic dim as an expression of the host function. */
+Node *graph_dim(GraphLower *g, Node *dim);
+NodeVec graph_dims(GraphLower *g, NodeVec dims);
+
+/* As bits and a type, for calls by the packed convention and for results. */
+void graph_packed(GraphLower *g, HostValue *v, Node **bits, Node **type, Span span);
+/* A value from outside, by what struct info says of it: checked. `what` names it in messages. */
+HostValue *graph_unpacked(GraphLower *g, Node *bits_pointer, Node *type_pointer, Node *sinfo, const char *what);
+/* Checks a value against struct info whose new dims are bound: match_cast. */
+HostValue *graph_match(GraphLower *g, HostValue *v, Node *sinfo, const char *what);
+HostValue *graph_new_tensor(GraphLower *g, NodeVec dims, DataType elem, bool as_object, const char *name);
+
+#endif

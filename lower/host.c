@@ -1,0 +1,164 @@
+/* host.c -- writing host functions: lets, checks, stack arrays, calls of the runtime. */
+#include "lower/lower_impl.h"
+
+Host host_new(const char *name, Span span) {
+  return (Host){.name = name, .span = span,
+                .self = var_new("self", HANDLE, span), .args = var_new("args", HANDLE, span),
+                .types = var_new("types", HANDLE, span), .count = var_new("n", INT32, span),
+                .ret = var_new("ret", HANDLE, span), .ret_type = var_new("ret_type", HANDLE, span)};
+}
+
+void host_add(Host *h, Node *stmt) {
+  vec_push(&h->items, stmt);
+  vec_push(&h->open, false);
+}
+
+void host_wrap(Host *h, Node *wrapper) {
+  vec_push(&h->items, wrapper);
+  vec_push(&h->open, true);
+}
+
+static Node *close_wrapper(Node *w, Node *body) {
+  switch (w->kind) {
+  case NK_LetStmt: AS(LetStmt, w)->body = body; break;
+  case NK_Allocate: AS(Allocate, w)->body = body; break;
+  case NK_AllocateConst: AS(AllocateConst, w)->body = body; break;
+  default: BUG("%s takes no body", node_kind_name(w->kind));
+  }
+  return w;
+}
+
+Node *host_body(Host *h) {
+  Node *rest = NULL;
+  NodeVec run = {0}; /* statements since the last wrapper, backwards */
+  for (int i = h->items.len - 1; i >= -1; i--) {
+    if (i >= 0 && !h->open.at[i]) {
+      vec_push(&run, h->items.at[i]);
+      continue;
+    }
+    NodeVec stmts = {0};
+    for (int k = run.len - 1; k >= 0; k--) vec_push(&stmts, run.at[k]);
+    if (rest) vec_push(&stmts, rest);
+    rest = stmt_seq(stmts, h->span);
+    run = (NodeVec){0};
+    if (i >= 0) rest = close_wrapper(h->items.at[i], rest);
+  }
+  return rest;
+}
+
+void host_let_var(Host *h, Node *var, Node *value) {
+  host_wrap(h, MAKE(LetStmt, h->span, VOID_TYPE, .value = value, .var = var));
+}
+
+Node *host_let(Host *h, const char *name, Node *value) {
+  Node *var = var_new(name, value->dtype, h->span);
+  host_let_var(h, var, value);
+  return var;
+}
+
+Node *host_text(Host *h, const char *text) { return string_imm(text, h->span); }
+Node *host_int(Host *h, int64_t value) { return int_imm(INT32, value, h->span); }
+
+Node *host_call(Host *h, const char *symbol, DataType result, NodeVec args) {
+  NodeVec all = NODES(string_imm(symbol, h->span));
+  for each (Node *, a, &args) vec_push(&all, *a);
+  return expr_call("call_extern", result, all, h->span);
+}
+
+/* return -1, after freeing the frame */
+static Node *failure(Host *h) {
+  Node *status = h->frame ? host_call(h, "tvms_frame_fail", INT32, NODES(h->frame)) : host_int(h, -1);
+  return stmt_evaluate(expr_call("ret", INT32, NODES(status), h->span), h->span);
+}
+
+void host_check(Host *h, Node *status) {
+  Node *failed = expr_binary(NK_NE, status, host_int(h, 0), h->span);
+  host_add(h, MAKE(IfThenElse, h->span, VOID_TYPE, .cond = failed, .then = failure(h)));
+}
+
+Node *host_object(Host *h, const char *name, Node *handle) {
+  Node *var = host_let(h, name, handle);
+  Node *failed = expr_call("isnullptr", BOOL, NODES(var), h->span);
+  host_add(h, MAKE(IfThenElse, h->span, VOID_TYPE, .cond = failed, .then = failure(h)));
+  return var;
+}
+
+/* ---- memory ---- */
+
+/* `n` elements at a pointer, as a buffer. */
+static Node *array_view(Host *h, Node *pointer, DataType elem, int n) {
+  return MAKE(Buffer, h->span, VOID_TYPE, .name = AS(Var, pointer)->name, .elem = elem, .data = pointer, .align = dtype_nbytes(elem),
+              .shape = NODES(host_int(h, n)), .offset_factor = 1);
+}
+
+Node *host_array(Host *h, const char *name, DataType elem, NodeVec values) {
+  int n = values.len ? values.len : 1;
+  Node *pointer = pointer_var_new(name, elem, "global", h->span);
+  host_wrap(h, MAKE(Allocate, h->span, VOID_TYPE, .extents = NODES(host_int(h, n)), .elem = elem, .var = pointer));
+  Node *view = array_view(h, pointer, elem, n);
+  for (int i = 0; i < values.len; i++) host_add(h, stmt_store(view, NODES(host_int(h, i)), values.at[i], h->span));
+  return pointer;
+}
+
+Node *host_load(Host *h, Node *pointer, DataType elem, int index) {
+  return expr_load(array_view(h, pointer, elem, index + 1), NODES(host_int(h, index)), h->span);
+}
+
+void host_store(Host *h, Node *pointer, DataType elem, int index, Node *value) {
+  host_add(h, stmt_store(array_view(h, pointer, elem, index + 1), NODES(host_int(h, index)), value, h->span));
+}
+
+Node *host_bits(Host *h, Node *value) {
+  if (dtype_is_float(value->dtype)) value = expr_cast(FLOAT64, value, h->span);
+  if (dtype_is_int(value->dtype) || dtype_is_bool(value->dtype)) return expr_cast(INT64, value, h->span);
+  return expr_call("reinterpret", INT64, NODES(value), h->span);
+}
+
+/* ---- arguments ---- */
+
+Node *host_tensor_arg(Host *h, int index, const char *param, int ndim, DataType elem) {
+  int code = dtype_is_void(elem) ? 255 : dtype_dlpack_code(elem);
+  Node *arg = host_call(h, "tvms_arg_tensor", HANDLE,
+                        NODES(host_text(h, h->name), host_text(h, param), h->args, h->types, host_int(h, index), host_int(h, ndim),
+                              host_int(h, code), host_int(h, elem.bits), host_int(h, elem.lanes)));
+  return host_object(h, param, arg);
+}
+
+void host_bind_dims(Host *h, DimCheck check, Map *bound, DimCheckVec *later) {
+  for (int i = 0; i < check.dims.len; i++) {
+    Node *dim = check.dims.at[i];
+    if (!IS(Var, dim) || map_has(bound, dim)) continue;
+    Node *var = var_new(AS(Var, dim)->name, dim->dtype, h->span);
+    host_let_var(h, var, expr_cast(dim->dtype, check.actual.at[i], h->span));
+    map_set(bound, dim, var);
+  }
+  vec_push(later, check);
+}
+
+/* Two equal numbers need no check at run time. */
+static bool is_trivial(const DimCheck *c, int axis) {
+  int64_t want, have;
+  return expr_is_const_int(c->dims.at[axis], &want) && expr_is_const_int(c->actual.at[axis], &have) && want == have;
+}
+
+void host_check_dims(Host *h, const DimCheckVec *checks, const Map *bound) {
+  for each (const DimCheck, c, checks) {
+    for (int i = 0; i < c->dims.len; i++) {
+      if (is_trivial(c, i)) continue;
+      Node *want = expr_cast(INT64, substitute(c->dims.at[i], bound), h->span);
+      Node *text = host_text(h, ir_print(c->dims.at[i], NULL));
+      NodeVec args = c->tensor ? NODES(host_text(h, h->name), host_text(h, c->param), c->tensor, host_int(h, i), want, text)
+                               : NODES(host_text(h, h->name), host_text(h, c->param), want, expr_cast(INT64, c->actual.at[i], h->span), text);
+      host_check(h, host_call(h, c->tensor ? "tvms_check_dim" : "tvms_check_value", INT32, args));
+    }
+  }
+}
+
+Node *host_function(Host *h, Node *body, const char *symbol, const char *signature) {
+  Node *attrs = dict_with(dict_new(), "tvms.packed", int_imm(INT32, 1, h->span));
+  if (symbol) attrs = dict_with(attrs, "global_symbol", string_imm(symbol, h->span));
+  if (signature) attrs = dict_with(attrs, "tvms.signature", string_imm(signature, h->span));
+  NodeVec params = NODES(h->self, h->args, h->types, h->count, h->ret, h->ret_type), none = {0};
+  for (int i = 0; i < params.len; i++) vec_push(&none, (Node *)NULL);
+  return MAKE(PrimFunc, h->span, VOID_TYPE, .params = params, .buffers = none, .ret_dtype = INT32, .attrs = attrs, .body = body);
+}

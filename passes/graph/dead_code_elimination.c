@@ -1,0 +1,132 @@
+/* dead_code_elimination.c -- drops bindings of pure values that nobody uses, and private functions that nobody reaches. */
+#include "passes/passes.h"
+
+/* ---- bindings: backwards, so that a chain of dead ones goes in one sweep ---- */
+
+typedef struct Uses {
+  Map used; /* RelaxVars and Vars */
+} Uses;
+
+static WalkResult note_use(Walker *w, Node *n) {
+  if (IS(RelaxVar, n) || IS(Var, n)) map_set(&((Uses *)w->context)->used, n, n);
+  return WALK_ON;
+}
+
+static void use_all(Uses *u, Node *n) {
+  Walker w = {.enter = note_use, .context = u};
+  if (n) walk(&w, n);
+}
+
+static bool has_effects(Node *value) {
+  if (IS(RelaxIf, value)) return true; /* its arms may have some */
+  return IS(RelaxCall, value) && relax_call_has_effects(value);
+}
+
+static bool is_needed(Uses *u, Node *binding) {
+  if (IS(MatchCast, binding)) return true; /* a check, and it may define dims */
+  VarBinding *b = AS(VarBinding, binding);
+  return map_has(&u->used, b->var) || has_effects(b->value);
+}
+
+static Node *sweep_seq(Uses *u, Node *n);
+
+static Node *sweep_value(Uses *u, Node *value) {
+  if (!IS(RelaxIf, value)) return value;
+  RelaxIf i = *AS(RelaxIf, value);
+  i.then = sweep_seq(u, i.then);
+  i.orelse = sweep_seq(u, i.orelse);
+  return gc_copy(&i, sizeof i);
+}
+
+static NodeVec reversed(NodeVec v) {
+  NodeVec out = {0};
+  for (int i = v.len - 1; i >= 0; i--) vec_push(&out, v.at[i]);
+  return out;
+}
+
+static Node *sweep_block(Uses *u, Node *n) {
+  BindingBlock b = *AS(BindingBlock, n);
+  NodeVec kept = {0};
+  for (int i = b.bindings.len - 1; i >= 0; i--) {
+    Node *binding = b.bindings.at[i];
+    if (!is_needed(u, binding)) continue;
+    if (IS(VarBinding, binding) && IS(RelaxIf, AS(VarBinding, binding)->value)) {
+      VarBinding copy = *AS(VarBinding, binding);
+      copy.value = sweep_value(u, copy.value);
+      binding = gc_copy(&copy, sizeof copy);
+    }
+    use_all(u, IS(MatchCast, binding) ? AS(MatchCast, binding)->value : AS(VarBinding, binding)->value);
+    use_all(u, sinfo_of(IS(MatchCast, binding) ? AS(MatchCast, binding)->var : AS(VarBinding, binding)->var));
+    vec_push(&kept, binding);
+  }
+  if (!kept.len) return NULL;
+  b.bindings = reversed(kept);
+  return gc_copy(&b, sizeof b);
+}
+
+static Node *sweep_seq(Uses *u, Node *n) {
+  SeqExpr s = *AS(SeqExpr, n);
+  use_all(u, s.body);
+  NodeVec kept = {0};
+  for (int i = s.blocks.len - 1; i >= 0; i--) {
+    Node *b = sweep_block(u, s.blocks.at[i]);
+    if (b) vec_push(&kept, b);
+  }
+  s.blocks = reversed(kept);
+  return gc_copy(&s, sizeof s);
+}
+
+/* ---- functions ---- */
+
+typedef struct Reach {
+  const Node *module;
+  Map reached; /* interned name */
+} Reach;
+
+static void reach(Reach *r, const char *name);
+
+static WalkResult note_global(Walker *w, Node *n) {
+  if (IS(GlobalVar, n)) reach(w->context, AS(GlobalVar, n)->name);
+  return WALK_ON;
+}
+
+static void reach(Reach *r, const char *name) {
+  name = str_intern(name);
+  if (map_has(&r->reached, name)) return;
+  map_set(&r->reached, name, r);
+  Node *f = module_find(r->module, name);
+  Walker w = {.enter = note_global, .context = r};
+  if (f) walk(&w, f);
+}
+
+/* Is the name in the list "f;g"? */
+static bool is_listed(const char *list, const char *name) {
+  size_t n = strlen(name);
+  for (const char *at = list; (at = strstr(at, name)); at += n)
+    if ((at == list || at[-1] == ';') && (!at[n] || at[n] == ';')) return true;
+  return false;
+}
+
+Node *pass_dead_code_elimination(Node *module, const PassContext *context) {
+  const char *entries = pass_option_str(context, "entry_functions");
+  Node *out = module;
+  IRModule *m = AS(IRModule, module);
+  for (int i = 0; i < m->functions.len; i++) {
+    if (!IS(Function, m->functions.at[i])) continue;
+    Function f = *AS(Function, m->functions.at[i]);
+    Uses uses = {0};
+    f.body = sweep_seq(&uses, f.body);
+    if (!node_equal(f.body, AS(Function, m->functions.at[i])->body, true, NULL)) out = module_with(out, m->globals.at[i], gc_copy(&f, sizeof f));
+  }
+  Reach r = {.module = out};
+  m = AS(IRModule, out);
+  for (int i = 0; i < m->functions.len; i++) {
+    const char *name = AS(GlobalVar, m->globals.at[i])->name;
+    if (func_symbol(m->functions.at[i]) || is_listed(entries, name)) reach(&r, name);
+  }
+  for (int i = 0; i < m->functions.len; i++) {
+    const char *name = AS(GlobalVar, m->globals.at[i])->name;
+    if (!map_has(&r.reached, str_intern(name))) out = module_without(out, name);
+  }
+  return out;
+}

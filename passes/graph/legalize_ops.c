@@ -1,0 +1,137 @@
+/* legalize_ops.c -- calls of operators become calls of tensor programs, made from the operators' definitions.
+ *
+ * Calls alike share one program. An operator without a compute, or on a tensor of unknown shape, stays. */
+#include "passes/passes.h"
+
+typedef struct Legalize {
+  Node *module;
+  Map by_hash; /* hash of a program (as a pointer) to a NodeVec * of GlobalVars with it */
+} Legalize;
+
+typedef struct DimVars {
+  Map seen, defined;
+  NodeVec vars;
+} DimVars;
+
+static WalkResult note_var(Walker *w, Node *n) {
+  DimVars *d = w->context;
+  if (IS(Var, n) && !map_has(&d->seen, n)) map_set(&d->seen, n, n), vec_push(&d->vars, n);
+  return WALK_ON;
+}
+
+/* Variables of the buffers that stand nowhere as a whole dim: the call must hand them over. */
+static NodeVec extra_vars(PrimFunc *f) {
+  DimVars d = {0};
+  Walker w = {.enter = note_var, .context = &d};
+  for each (Node *, b, &f->buffers) {
+    if (!*b) continue;
+    for each (Node *, dim, &AS(Buffer, *b)->shape) {
+      walk(&w, *dim);
+      if (IS(Var, *dim)) map_set(&d.defined, *dim, *dim);
+    }
+  }
+  NodeVec extra = {0};
+  for each (Node *, v, &d.vars)
+    if (!map_has(&d.defined, *v)) vec_push(&extra, *v);
+  return extra;
+}
+
+/* The program with its own variables, and scalar parameters for `extra`. */
+static Node *own_program(Node *program, NodeVec extra) {
+  PrimFunc f = *AS(PrimFunc, program);
+  for each (Node *, v, &extra) {
+    NodeVec params = {0}, buffers = {0};
+    for (int i = 0; i < f.params.len; i++) vec_push(&params, f.params.at[i]), vec_push(&buffers, f.buffers.at[i]);
+    vec_push(&params, *v);
+    vec_push(&buffers, (Node *)NULL);
+    f.params = params;
+    f.buffers = buffers;
+  }
+  return copy_with_fresh_vars(gc_copy(&f, sizeof f));
+}
+
+static Node *global_of(Legalize *l, Node *program, const char *hint) {
+  const void *key = (const void *)(uintptr_t)(node_hash(program) | 1);
+  NodeVec *same = map_get(&l->by_hash, key);
+  if (same)
+    for each (Node *, g, same)
+      if (node_equal(module_find(l->module, AS(GlobalVar, *g)->name), program, true, NULL)) return *g;
+  const char *name = module_fresh_name(l->module, hint);
+  Node *global = MAKE(GlobalVar, program->span, VOID_TYPE, .sinfo = sinfo_object(), .name = name);
+  l->module = module_with(l->module, global, program);
+  if (!same) map_set(&l->by_hash, key, same = NEW(NodeVec, 0));
+  vec_push(same, global);
+  return global;
+}
+
+static bool shapes_are_known(Node *n) {
+  Node *info = sinfo_of(n);
+  NodeVec dims;
+  if (IS(TupleStructInfo, info)) {
+    for each (Node *, f, &AS(TupleStructInfo, info)->fields)
+      if (IS(TensorStructInfo, *f) && (!sinfo_tensor_shape(*f, &dims) || dtype_is_void(AS(TensorStructInfo, *f)->elem))) return false;
+    return true;
+  }
+  return !IS(TensorStructInfo, info) || (sinfo_tensor_shape(info, &dims) && !dtype_is_void(AS(TensorStructInfo, info)->elem));
+}
+
+/* Tensor operands, those inside tuples too, in the order the program takes them. */
+static bool tensor_operands(NodeVec args, NodeVec *out) {
+  for each (Node *, a, &args) {
+    if (!shapes_are_known(*a)) return false;
+    Node *info = sinfo_of(*a);
+    if (IS(TensorStructInfo, info)) vec_push(out, *a);
+    else if (IS(Tuple, *a)) {
+      if (!tensor_operands(AS(Tuple, *a)->fields, out)) return false;
+    } else if (IS(TupleStructInfo, info))
+      for (int i = 0; i < AS(TupleStructInfo, info)->fields.len; i++)
+        vec_push(out, MAKE(TupleGetItem, (*a)->span, VOID_TYPE, .sinfo = AS(TupleStructInfo, info)->fields.at[i], .tuple = *a, .index = i));
+  }
+  return true;
+}
+
+static Node *tuple_of(NodeVec fields, Span span) {
+  NodeVec infos = {0};
+  for each (Node *, f, &fields) vec_push(&infos, sinfo_of(*f));
+  return MAKE(Tuple, span, VOID_TYPE, .sinfo = sinfo_tuple(infos, span), .fields = fields);
+}
+
+static Node *legalized(Legalize *l, Node *n) {
+  RelaxCall *c = AS(RelaxCall, n);
+  const OpInfo *info = op_info(AS(Op, c->op)->name);
+  NodeVec operands = {0};
+  bool known = info && info->legalize && shapes_are_known(n) && !IS(ObjectStructInfo, c->sinfo) && tensor_operands(c->args, &operands);
+  Node *program = known ? info->legalize(info, n) : NULL;
+  if (!program) return n;
+  NodeVec extra = extra_vars(AS(PrimFunc, program));
+  const char *dot = strrchr(info->name, '.');
+  Node *global = global_of(l, own_program(program, extra), dot ? dot + 1 : info->name);
+  NodeVec args = NODES(global, tuple_of(operands, n->span)), outs = {0};
+  if (extra.len) {
+    Node *shape = MAKE(ShapeStructInfo, n->span, VOID_TYPE, .known = true, .values = extra, .ndim = extra.len);
+    vec_push(&args, MAKE(ShapeExpr, n->span, VOID_TYPE, .sinfo = shape, .values = extra));
+  }
+  if (IS(TupleStructInfo, c->sinfo)) outs = AS(TupleStructInfo, c->sinfo)->fields;
+  else vec_push(&outs, c->sinfo);
+  return MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = c->sinfo, .op = op_get("relax.call_tir"), .args = args, .sinfo_args = outs);
+}
+
+static Node *rewrite(Mutator *m, Node *n) {
+  if (IS(Var, n) || IS(RelaxVar, n) || IS(PrimFunc, n)) return n;
+  n = mutate_children(m, n);
+  bool operator = IS(RelaxCall, n) && IS(Op, AS(RelaxCall, n)->op) && strncmp(AS(Op, AS(RelaxCall, n)->op)->name, "relax.call_", 11) != 0;
+  return operator ? legalized(m->context, n) : n;
+}
+
+Node *pass_legalize_ops(Node *module, const PassContext *context) {
+  (void)context;
+  Legalize l = {.module = module};
+  IRModule *m = AS(IRModule, module);
+  for (int i = 0; i < m->functions.len; i++) {
+    if (!IS(Function, m->functions.at[i])) continue;
+    Mutator mutator = {.rewrite = rewrite, .context = &l};
+    Node *f = mutate(&mutator, m->functions.at[i]);
+    if (f != m->functions.at[i]) l.module = module_with(l.module, m->globals.at[i], f);
+  }
+  return l.module;
+}

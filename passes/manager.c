@@ -1,0 +1,65 @@
+/* manager.c -- runs a pipeline, and what stands around each pass: printing, verifying, timing. */
+#include "passes/passes.h"
+#include <time.h>
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool is_on_level(const Node *f, PassLevel level) {
+  return (level == PASS_GRAPH && IS(Function, f)) || (level == PASS_PRIM && IS(PrimFunc, f));
+}
+
+static Node *run_on_functions(const Pass *p, const PassContext *context, Node *module) {
+  IRModule *m = AS(IRModule, module);
+  NodeVec functions = {0};
+  bool changed = false;
+  for each (Node *, f, &m->functions) {
+    Node *out = is_on_level(*f, p->level) ? p->run(*f, context) : *f;
+    changed |= out != *f;
+    vec_push(&functions, out);
+  }
+  if (!changed) return module;
+  return MAKE(IRModule, module->span, VOID_TYPE, .globals = m->globals, .functions = functions, .attrs = m->attrs,
+              .global_infos = m->global_infos);
+}
+
+static void print_module(const Instruments *in, const char *when, const PassCall *call, Node *module) {
+  Pipeline one = {.at = (PassCall *)call, .len = 1};
+  FILE *out = in->out ? in->out : stdout;
+  fprintf(out, "# ---- %s %s ----\n%s\n", when, pipeline_text(&one), ir_print(module, NULL));
+}
+
+/* A pass that breaks the module is our fault: every violation is told, then the pass is named. */
+static void verify_after(const PassCall *call, Node *module) {
+  DiagVec *outer = diag_capture();
+  bool good = ir_verify(module);
+  DiagVec *found = diag_restore(outer);
+  if (good) return;
+  diag_append(found);
+  BUG("the module is ill-formed after %s", call->pass->name);
+}
+
+Node *pipeline_run(const Pipeline *p, Node *module, const Target *target, const Instruments *instruments) {
+  static const Instruments none;
+  const Instruments *in = instruments ? instruments : &none;
+  Str times = {0};
+  for each (PassCall, call, p) {
+    PassContext context = {.options = call->options, .target = target, .module = module};
+    if (in->print_before_all) print_module(in, "before", call, module);
+    double start = now();
+    Node *out = call->pass->level == PASS_MODULE ? call->pass->run(module, &context)
+                                                 : run_on_functions(call->pass, &context, module);
+    str_printf(&times, "%10.3f ms  %s\n", (now() - start) * 1e3, call->pass->name);
+    bool changed = out != module;
+    module = out;
+    bool print = in->print_after_all || (in->print_after_change && changed) ||
+                 (in->print_after && str_same(in->print_after, call->pass->name));
+    if (print) print_module(in, "after", call, module);
+    if (in->verify_each) verify_after(call, module);
+  }
+  if (in->timing) fputs(str_text(&times), stderr);
+  return module;
+}

@@ -1,0 +1,51 @@
+/* pass.c -- the tables of passes and of named pipelines, and the rows of this folder. */
+#define PASS_FILE "passes/pass.def"
+#include "passes/rows.h"
+#include <stdlib.h>
+
+static VEC(const Pass *) passes;
+static VEC(const NamedPipeline *) pipelines;
+
+void pass_register(const Pass *table, int n) {
+  for (int i = 0; i < n; i++) vec_push(&passes, &table[i]);
+}
+
+const Pass *pass_at(int i) { return i < passes.len ? passes.at[i] : NULL; }
+
+const Pass *pass_find(const char *name) {
+  for each (const Pass *, p, &passes)
+    if (str_same((*p)->name, name)) return *p;
+  return NULL;
+}
+
+void pipeline_register(const NamedPipeline *table, int n) {
+  for (int i = 0; i < n; i++) vec_push(&pipelines, &table[i]);
+}
+
+const NamedPipeline *pipeline_at(int i) { return i < pipelines.len ? pipelines.at[i] : NULL; }
+
+const NamedPipeline *pipeline_find(const char *name) {
+  for each (const NamedPipeline *, p, &pipelines)
+    if (str_same((*p)->name, name)) return *p;
+  return NULL;
+}
+
+const char *pass_option_str(const PassContext *context, const char *name) {
+  const char *text = map_get(&context->options, str_intern(name));
+  REQUIRE(text, "the pass has an option '%s'", name);
+  return text;
+}
+
+int64_t pass_option_int(const PassContext *context, const char *name) {
+  return strtoll(pass_option_str(context, name), NULL, 10);
+}
+
+static const NamedPipeline named[] = {
+#define PIPELINE(name, text, doc) {#name, text, doc},
+#include "passes/pipeline.def"
+};
+
+void passes_start(void) {
+  pass_register(rows, ROWS);
+  pipeline_register(named, sizeof named / sizeof *named);
+}

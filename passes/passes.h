@@ -1,0 +1,80 @@
+/* passes.h -- the door of passes/: named rewrites of modules, pipelines of them as text, and the manager.
+ *
+ * A pass is a row of a table (pass.def here, lower.def in lower/): name, level, options, function. A pipeline
+ * is written as calls, "LegalizeOps, UnrollLoop(auto_max_extent=8)", and read by the one grammar. */
+#ifndef PASSES_PASSES_H
+#define PASSES_PASSES_H
+
+#include "ir/ir.h"
+#include "ir/target.h"
+
+typedef enum { PASS_MODULE, PASS_GRAPH, PASS_PRIM } PassLevel;
+
+typedef struct PassOption {
+  enum { OPTION_INT, OPTION_BOOL, OPTION_STR } type;
+  const char *name, *otherwise, *doc;
+} PassOption;
+
+typedef struct PassContext {
+  Map options;          /* interned name to text; defaults filled in */
+  const Target *target; /* NULL: none given */
+  Node *module;         /* the whole module, also for passes on one function */
+} PassContext;
+
+typedef struct Pass {
+  const char *name;
+  PassLevel level;
+  const char *doc;
+  Node *(*run)(Node *n, const PassContext *context); /* the same node if nothing changed */
+  const PassOption *options;
+  int option_count;
+} Pass;
+
+int64_t pass_option_int(const PassContext *context, const char *name);
+const char *pass_option_str(const PassContext *context, const char *name);
+
+/* The rows of all tables. A folder to the right adds its own at start. */
+void pass_register(const Pass *rows, int n);
+const Pass *pass_find(const char *name); /* NULL if there is none */
+const Pass *pass_at(int i);              /* NULL past the end */
+
+/* One pass with its options set. */
+typedef struct PassCall {
+  const Pass *pass;
+  Map options;
+} PassCall;
+typedef VEC(PassCall) Pipeline;
+
+/* Reads a pipeline. Raises PipelineError with the place in the text, near names and what there is. */
+Pipeline pipeline_parse(const char *text, Span span);
+const char *pipeline_text(const Pipeline *p); /* reads back the same; defaults left out */
+
+/* What the manager does around passes. */
+typedef struct Instruments {
+  bool print_before_all, print_after_all, print_after_change;
+  const char *print_after; /* the name of one pass */
+  bool verify_each;        /* a fault is an internal error that names the pass */
+  bool timing;             /* a table on stderr at the end */
+  FILE *out;               /* NULL: stdout */
+} Instruments;
+
+/* The module after all passes. A pass on functions runs on each of its level, in module order. */
+Node *pipeline_run(const Pipeline *p, Node *module, const Target *target, const Instruments *instruments);
+
+/* Named pipelines: rows of pipeline.def and of the folders to the right. */
+typedef struct NamedPipeline {
+  const char *name, *text, *doc;
+} NamedPipeline;
+void pipeline_register(const NamedPipeline *rows, int n);
+const NamedPipeline *pipeline_find(const char *name);
+const NamedPipeline *pipeline_at(int i);
+
+/* The rows of this folder; once, at start. */
+void passes_start(void);
+
+#define PASS(Name, function, level, doc) Node *pass_##function(Node *n, const PassContext *context);
+#define OPT(type, name, otherwise, doc)
+#define END
+#include "passes/pass.def"
+
+#endif

@@ -1,0 +1,203 @@
+/* call.c -- calls: of kernels, of the runtime (abi.def), of C functions, of LLVM intrinsics. */
+#include "target/llvm/codegen.h"
+#include <dlfcn.h>
+
+void gen_unsupported(Node *n, const char *what) {
+  error_raisef("CompileError", n->span, "%s is not supported by the llvm target", what);
+}
+
+/* ---- the runtime ---- */
+
+static const struct {
+  const char *ret, *name,
+      *args; /* as written in abi.def: "p", "tvms_frame_alloc", "(p frame, i64 nbytes)" */
+} runtime_functions[] = {
+#define ABI(ret, name, args, doc) {#ret, #name, #args},
+#include "target/runtime/abi.def"
+};
+
+#define RUNTIME_COUNT ((int)(sizeof runtime_functions / sizeof *runtime_functions))
+
+static int find_runtime(const char *name) {
+  for (int i = 0; i < RUNTIME_COUNT; i++)
+    if (str_same(runtime_functions[i].name, name)) return i;
+  return -1;
+}
+
+static DataType abi_type(const char *text) {
+  static const struct {
+    const char *word;
+    DataType t;
+  } words[] = {{"i32", DTYPE_OF(INT, 32)},
+               {"i64", DTYPE_OF(INT, 64)},
+               {"f64", DTYPE_OF(FLOAT, 64)},
+               {"p", DTYPE_OF(HANDLE, 64)}};
+  size_t n = strcspn(text, " ,)");
+  for (int i = 0; i < 4; i++)
+    if (strlen(words[i].word) == n && strncmp(words[i].word, text, n) == 0) return words[i].t;
+  return VOID_TYPE;
+}
+
+/* The types of the parameters; none for "(void)". */
+static int abi_params(int function, DataType *out) {
+  const char *text = runtime_functions[function].args + 1;
+  int n = 0;
+  for (; text; text = strchr(text, ',')) {
+    text += strspn(text, ", ");
+    DataType t = abi_type(text);
+    if (!dtype_is_void(t)) out[n++] = t;
+  }
+  return n;
+}
+
+#define MAX_PARAMS 16
+
+static LLVMValueRef declare_runtime(Gen *g, int function) {
+  const char *name = runtime_functions[function].name;
+  LLVMValueRef fn = LLVMGetNamedFunction(g->out, name);
+  if (fn) return fn;
+  DataType params[MAX_PARAMS];
+  LLVMTypeRef types[MAX_PARAMS];
+  int n = abi_params(function, params);
+  for (int i = 0; i < n; i++) types[i] = type_of(g, params[i]);
+  LLVMTypeRef ret = type_of(g, abi_type(runtime_functions[function].ret));
+  fn = LLVMAddFunction(g->out, name, LLVMFunctionType(ret, types, (unsigned)n, false));
+  gen_attribute(g, fn, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
+  if (str_same(name, "tvms_frame_alloc")) {
+    gen_attribute(g, fn, LLVMAttributeReturnIndex, "noalias", 0);
+    gen_attribute(g, fn, LLVMAttributeReturnIndex, "align", 64);
+  }
+  return fn;
+}
+
+LLVMValueRef gen_runtime_call(Gen *g, const char *name, int n, LLVMValueRef *args) {
+  int function = find_runtime(name);
+  REQUIRE(function >= 0, "no function %s", name);
+  LLVMValueRef fn = declare_runtime(g, function);
+  return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, (unsigned)n, "");
+}
+
+/* A call_extern of a function of abi.def: integers take the width that it wants. */
+static LLVMValueRef gen_runtime_extern(Gen *g, Call *n, int function) {
+  const char *name = runtime_functions[function].name;
+  DataType want[MAX_PARAMS], ret = abi_type(runtime_functions[function].ret);
+  LLVMValueRef args[MAX_PARAMS];
+  int count = abi_params(function, want), given = n->args.len - 1;
+  if (given != count)
+    error_raisef("CompileError", n->node.span, "%s takes %d arguments, %d given", name, count,
+                 given);
+  for (int i = 0; i < count; i++) {
+    Node *arg = n->args.at[i + 1];
+    bool is_text = IS(StringImm, arg), is_function = IS(GlobalVar, arg);
+    DataType have = is_text || is_function ? HANDLE : arg->dtype;
+    if (dtype_is_handle(have) != dtype_is_handle(want[i]))
+      error_raisef("CompileError", n->node.span, "argument %d of %s must be %s, but is %s", i + 1,
+                   name, dtype_text(want[i]), dtype_text(have));
+    args[i] = gen_cast(g, gen_expr(g, arg), have, want[i]);
+  }
+  LLVMValueRef v = gen_runtime_call(g, name, count, args);
+  return dtype_is_void(ret) ? NULL : gen_cast(g, v, ret, n->node.dtype);
+}
+
+/* ---- C functions ---- */
+
+/* C passes small integers widened: the caller says how. */
+static void widening_attribute(Gen *g, LLVMValueRef call, unsigned index, DataType t) {
+  bool is_small = dtype_is_bool(t) || (dtype_is_int(t) && t.bits < 32);
+  if (!is_small || t.lanes != 1) return;
+  const char *name = t.code == DTYPE_INT ? "signext" : "zeroext";
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMAddCallSiteAttribute(call, index, LLVMCreateEnumAttribute(g->context, kind, 0));
+}
+
+static LLVMValueRef declare_c(Gen *g, const char *name, LLVMTypeRef type) {
+  LLVMValueRef fn = LLVMGetNamedFunction(g->out, name);
+  return fn ? fn : LLVMAddFunction(g->out, name, type);
+}
+
+LLVMValueRef gen_c_call(Gen *g, const char *name, LLVMTypeRef ret, int n, LLVMValueRef *args) {
+  LLVMTypeRef *types = NEW_ARRAY(LLVMTypeRef, n + 1);
+  for (int i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
+  LLVMTypeRef type = LLVMFunctionType(ret, types, (unsigned)n, false);
+  return LLVMBuildCall2(g->b, type, declare_c(g, name, type), args, (unsigned)n, "");
+}
+
+static void check_c_type(Node *n, DataType t) {
+  bool is_bits = type_is_small_float(t) && t.code != DTYPE_FLOAT;
+  if (is_bits)
+    error_raisef("CompileError", n->span, "C functions can't take or return %s", dtype_text(t));
+}
+
+LLVMValueRef gen_extern(Gen *g, Call *n, const char *name) {
+  int function = find_runtime(name), count = n->args.len - 1;
+  if (function >= 0) return gen_runtime_extern(g, n, function);
+  if (g->in_process && !dlsym(RTLD_DEFAULT, name))
+    error_raisef("CompileError", n->node.span, "there is no C function '%s' in this process", name);
+  LLVMValueRef *args = NEW_ARRAY(LLVMValueRef, count + 1);
+  for (int i = 0; i < count; i++) {
+    check_c_type(&n->node, n->args.at[i + 1]->dtype);
+    args[i] = gen_expr(g, n->args.at[i + 1]);
+  }
+  check_c_type(&n->node, n->node.dtype);
+  LLVMValueRef v = gen_c_call(g, name, type_of(g, n->node.dtype), count, args);
+  for (int i = 0; i < count; i++)
+    widening_attribute(g, v, (unsigned)i + 1, n->args.at[i + 1]->dtype);
+  widening_attribute(g, v, LLVMAttributeReturnIndex, n->node.dtype);
+  return v;
+}
+
+/* ---- kernels ---- */
+
+LLVMValueRef gen_kernel_call(Gen *g, Call *n) {
+  const char *name = AS(GlobalVar, n->op)->name;
+  LLVMValueRef fn = map_get(&g->functions, str_intern(name));
+  Node *callee = module_find(g->module, name);
+  if (!fn || !IS(PrimFunc, callee)) BUG("'%s' is no function of the module", name);
+  PrimFunc *f = AS(PrimFunc, callee);
+  int count = f->params.len;
+  if (count != n->args.len)
+    error_raisef("CompileError", n->node.span, "%s takes %d arguments, %d given", name, count,
+                 n->args.len);
+  bool packed = dict_get_int(f->attrs, "tvms.packed", 0) != 0;
+  bool has_result = !packed && !dtype_is_void(f->ret_dtype);
+  LLVMValueRef *args = NEW_ARRAY(LLVMValueRef, count + 1), result = NULL;
+  for (int i = 0; i < count; i++)
+    args[i] = gen_cast(g, gen_expr(g, n->args.at[i]), n->args.at[i]->dtype, f->params.at[i]->dtype);
+  if (has_result) args[count] = result = gen_alloca(g, type_of(g, f->ret_dtype), 1, 0, "result");
+  LLVMTypeRef type = LLVMGlobalGetValueType(fn);
+  LLVMValueRef status = LLVMBuildCall2(g->b, type, fn, args, (unsigned)(count + has_result), "");
+  gen_fail_if(g, LLVMBuildICmp(g->b, LLVMIntNE, status, const_i32(g, 0), ""));
+  if (!has_result) return const_i32(g, 0);
+  LLVMValueRef v = LLVMBuildLoad2(g->b, type_of(g, f->ret_dtype), result, "");
+  return gen_cast(g, v, f->ret_dtype, n->node.dtype);
+}
+
+/* ---- LLVM intrinsics ---- */
+
+LLVMValueRef gen_overloaded(Gen *g, const char *name, LLVMTypeRef on, int n, LLVMValueRef *args) {
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  REQUIRE(id, "LLVM has no intrinsic %s", name);
+  LLVMValueRef fn = LLVMGetIntrinsicDeclaration(g->out, id, &on, LLVMIntrinsicIsOverloaded(id));
+  return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, (unsigned)n, "");
+}
+
+/* T.call_llvm_intrin: by full name, or by the name of one that is overloaded on its result alone.
+ * A constant before the operands that counts the types of the signature, as older text has it, is
+ * dropped where there is an operand too many. */
+LLVMValueRef gen_llvm_intrinsic(Gen *g, Call *n, const char *name) {
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  if (!id || strncmp(name, "llvm.", 5) != 0)
+    error_raisef("CompileError", n->node.span, "LLVM has no intrinsic '%s'", name);
+  int first = 1, count = n->args.len - 1;
+  LLVMTypeRef ret = type_of(g, n->node.dtype);
+  if (count > 1 && IS(IntImm, n->args.at[1]) && AS(IntImm, n->args.at[1])->value == count - 1)
+    first++, count--;
+  LLVMValueRef *args = NEW_ARRAY(LLVMValueRef, count + 1);
+  for (int i = 0; i < count; i++) args[i] = gen_expr(g, n->args.at[first + i]);
+  size_t length;
+  LLVMIntrinsicGetName(id, &length);
+  g->used_raw_intrinsic = true;
+  bool on_result = LLVMIntrinsicIsOverloaded(id) && strlen(name) == length;
+  if (on_result) return gen_overloaded(g, name, ret, count, args);
+  return gen_c_call(g, name, ret, count, args);
+}

@@ -1,0 +1,212 @@
+/* codegen.h -- private to target/llvm/: from flat functions (lower/lower.h) to LLVM IR.
+ *
+ * Everything here is compiled into libtvms_llvm.so, which the program loads on first use.
+ *
+ * How values stand in registers: integers as iN, bool as i1, float16 as half, bfloat16 and float8
+ * as their bits (i16, i8), pointers as ptr, vectors as vectors of these. In memory a bool is a byte
+ * and so is an integer of less than 8 bits. Arithmetic on floats of less than 32 bits is done in
+ * float32 and rounded after each operation, which gives the same bits as correctly rounded
+ * arithmetic.
+ *
+ * What is undefined in LLVM is defined here: division by zero gives 0, the smallest integer divided
+ * by -1 wraps, shift counts count modulo the width, a float too large for an integer saturates and
+ * NaN becomes 0. min and max are select(a < b, a, b) and select(a > b, a, b).
+ *
+ * How functions look: a packed function has the type of TvmsPackedFunc. A kernel gets its
+ * parameters and, if it has a result, a last pointer to store it at; it returns 0, or -1 with the
+ * error set (a failed assertion, no memory). Who calls a kernel that fails, fails.
+ *
+ * Raising: between calls of LLVM only, never inside one. LLVM objects that must be disposed are
+ * held by the Gen, which module.c disposes of. */
+#ifndef TARGET_LLVM_CODEGEN_H
+#define TARGET_LLVM_CODEGEN_H
+
+#include "ir/ir.h"
+#include "ir/target.h"
+#include "target/target.h"
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+/* Where T.break_loop and T.continue_loop go. */
+typedef struct LoopScope {
+  LLVMBasicBlockRef next, exit;
+  int heap_depth; /* blocks on the heap when the loop began */
+} LoopScope;
+
+typedef enum { FUNC_KERNEL, FUNC_PACKED, FUNC_PARALLEL_BODY } FuncSort;
+
+/* The function being written. */
+typedef struct Func {
+  FuncSort sort;
+  const char *name;
+  LLVMValueRef llvm;
+  LLVMBasicBlockRef entry; /* holds the allocas; ends in a branch to the first real block */
+  Map values;              /* Var to LLVMValueRef */
+  Map ranges;              /* Var to Range64 *: integers that are known better than by dtype */
+  Map known_ranges;       /* Binary to Range64 *, as long as no variable is bound anew */
+  Map distinct;            /* pointer Vars whose memory no other pointer reaches */
+  VEC(LLVMValueRef) heap;  /* allocations to free on the way out */
+  VEC(LoopScope) loops;    /* innermost last */
+  LLVMValueRef frame;      /* of tvms_frame_begin, to be ended on failure; or NULL */
+  DataType result;         /* of a kernel; void if none */
+  LLVMValueRef result_at;  /* where a kernel's result goes */
+  int64_t stack_bytes;     /* of its allocas so far */
+} Func;
+
+typedef struct Gen {
+  const Target *target;
+  Node *module;
+  bool in_process; /* for this process: names of C functions are looked up at once */
+  LLVMContextRef context;
+  LLVMModuleRef out;
+  LLVMBuilderRef b, entry_builder;
+  LLVMTargetMachineRef machine;
+  Map functions; /* interned name of a GlobalVar to LLVMValueRef */
+  Map strings;   /* interned text to its global constant */
+  bool fast_math;
+  bool used_raw_intrinsic; /* T.call_llvm_intrin: only LLVM's verifier can check the operands */
+  Func *f;
+} Gen;
+
+/* ---- machine.c: what the code is for ---- */
+
+/* Raises TargetError for an unknown machine, processor or feature. The caller disposes of it. */
+LLVMTargetMachineRef machine_new(const Target *target, bool in_process);
+
+/* ---- module.c, function.c ---- */
+
+#define EXPORT_PREFIX "__tvms_" /* of the symbol of an exported function */
+
+/* Generates and optimizes all of `module` for g->target. Raises; free with gen_dispose() in any
+ * case. */
+void gen_module(Gen *g, Node *module, const Target *target, bool in_process);
+void gen_dispose(Gen *g);
+/* The functions with a symbol, in order. */
+NodeVec gen_exports(Node *module);
+
+void gen_declare_function(Gen *g, const char *name, PrimFunc *f);
+void gen_function(Gen *g, const char *name, PrimFunc *f);
+/* Opens a function of this LLVM type for writing: entry block, builder, state. */
+void func_begin(Gen *g, Func *f, LLVMValueRef llvm);
+void func_end(Gen *g);                         /* closes the entry block */
+void gen_return(Gen *g, LLVMValueRef status);  /* frees the heap; goes on in a dead block */
+void gen_fail(Gen *g);                         /* frees everything and returns -1; ends the block */
+void gen_fail_if(Gen *g, LLVMValueRef failed); /* i1 */
+void gen_out_of_memory_if(Gen *g, LLVMValueRef failed);
+void gen_unlikely(Gen *g, LLVMValueRef branch); /* its first arm */
+void gen_free_heap(Gen *g, int down_to);
+void gen_ret(Gen *g, Node *call); /* T.ret */
+
+/* ---- types.c ---- */
+
+LLVMTypeRef type_of(Gen *g, DataType t);        /* in a register */
+LLVMTypeRef type_in_memory(Gen *g, DataType t); /* the same lanes */
+LLVMTypeRef type_ptr(Gen *g);
+LLVMTypeRef type_int(Gen *g, unsigned bits);
+int type_nbytes(DataType elem);    /* of one scalar in memory */
+DataType type_compute(DataType t); /* float32 for the small floats, else t */
+bool type_is_small_float(DataType t);
+/* The type `scalar` with the lanes of t. */
+LLVMTypeRef type_lanes(LLVMTypeRef scalar, DataType t);
+/* Raises if the llvm target has no such type. */
+void type_check(DataType t, Span span);
+
+LLVMValueRef const_int(Gen *g, DataType t, int64_t value); /* of any lanes */
+LLVMValueRef const_float(Gen *g, DataType t, double value);
+LLVMValueRef const_i32(Gen *g, int64_t value);
+LLVMValueRef const_i64(Gen *g, int64_t value);
+LLVMValueRef const_text(Gen *g, const char *text);
+
+/* ---- cast.c, small_float.c ---- */
+
+LLVMValueRef gen_cast(Gen *g, LLVMValueRef v, DataType from, DataType to);
+/* Small floats to float32 and back; other values as they are. */
+LLVMValueRef gen_widen(Gen *g, LLVMValueRef v, DataType t);
+LLVMValueRef gen_narrow(Gen *g, LLVMValueRef v, DataType t);
+LLVMValueRef gen_splat(Gen *g, LLVMValueRef scalar, int lanes);
+LLVMValueRef gen_to_bool(Gen *g, LLVMValueRef v, DataType from);
+/* From the way a value stands in memory to the way it stands in a register, and back. */
+LLVMValueRef gen_from_memory(Gen *g, LLVMValueRef v, DataType t);
+LLVMValueRef gen_to_memory(Gen *g, LLVMValueRef v, DataType t);
+LLVMValueRef small_float_widen(Gen *g, LLVMValueRef bits, DataType t);
+LLVMValueRef small_float_narrow(Gen *g, LLVMValueRef f32, DataType t);
+
+/* ---- range.c: what is known of an integer ---- */
+
+typedef struct Range64 {
+  int64_t lo, hi; /* both included */
+} Range64;
+Range64 range_of(Gen *g, Node *n); /* that of its dtype, if no more is known */
+void range_bind(Gen *g, Node *var, Range64 r);
+
+/* ---- expr.c, binary.c, divide.c ---- */
+
+LLVMValueRef gen_expr(Gen *g, Node *n);
+/* An index as i64. Its sums and products may be taken not to overflow. */
+LLVMValueRef gen_index(Gen *g, Node *n);
+LLVMValueRef gen_binary(Gen *g, Node *n);
+LLVMValueRef gen_divide(Gen *g, Node *n, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef gen_compare(Gen *g, NodeKind kind, DataType t, LLVMValueRef a, LLVMValueRef b);
+/* cond ? then() : orelse(), by control flow. */
+LLVMValueRef gen_branch_value(Gen *g, Node *cond, Node *then, Node *orelse);
+LLVMValueRef gen_condition(Gen *g, Node *n); /* as i1, whatever its dtype */
+/* Floating-point flags of the target option. */
+LLVMValueRef gen_fp(Gen *g, LLVMValueRef v);
+
+/* ---- memory.c, alloc.c ---- */
+
+LLVMValueRef gen_load(Gen *g, BufferLoad *n);
+void gen_store(Gen *g, BufferStore *n);
+LLVMValueRef gen_address(Gen *g, Node *buffer, Node *index); /* of an element */
+LLVMValueRef gen_element_pointer(Gen *g, LLVMValueRef base, DataType elem, LLVMValueRef index);
+/* A place in the entry block. */
+LLVMValueRef gen_alloca(Gen *g, LLVMTypeRef type, int64_t n, unsigned align, const char *name);
+/* Binds the variable; true if the memory is on the heap, to be given back by gen_free_heap. */
+bool gen_allocate(Gen *g, Allocate *n);
+void gen_allocate_const(Gen *g, AllocateConst *n);
+
+/* ---- intrin.c, math.c, call.c ---- */
+
+LLVMValueRef gen_call(Gen *g, Call *n);
+/* T.exp and its like: NULL if the table of math.c has no such name. */
+LLVMValueRef gen_math(Gen *g, Call *n, const char *name);
+/* Of float32 or a vector of them. */
+LLVMValueRef float32_exp(Gen *g, LLVMTypeRef type, LLVMValueRef x);
+LLVMValueRef float32_exp2(Gen *g, LLVMTypeRef type, LLVMValueRef x);
+LLVMValueRef float32_log(Gen *g, LLVMTypeRef type, LLVMValueRef x);
+LLVMValueRef float32_log1p(Gen *g, LLVMTypeRef type, LLVMValueRef x);
+LLVMValueRef float32_sigmoid(Gen *g, LLVMTypeRef type, LLVMValueRef x);
+LLVMValueRef float32_tanh(Gen *g, LLVMTypeRef type, LLVMValueRef x);
+LLVMValueRef float32_erf(Gen *g, LLVMTypeRef type, LLVMValueRef x);
+LLVMValueRef gen_extern(Gen *g, Call *n, const char *name);
+LLVMValueRef gen_kernel_call(Gen *g, Call *n);
+LLVMValueRef gen_llvm_intrinsic(Gen *g, Call *n, const char *name);
+/* A call of an LLVM intrinsic overloaded on one type. */
+LLVMValueRef gen_overloaded(Gen *g, const char *name, LLVMTypeRef on, int n, LLVMValueRef *args);
+LLVMValueRef gen_runtime_call(Gen *g, const char *name, int n, LLVMValueRef *args); /* abi.def */
+LLVMValueRef gen_c_call(Gen *g, const char *name, LLVMTypeRef ret, int n, LLVMValueRef *args);
+void gen_attribute(Gen *g, LLVMValueRef function, unsigned index, const char *name, uint64_t value);
+_Noreturn void gen_unsupported(Node *n, const char *what);
+
+/* ---- stmt.c, loop.c, parallel.c ---- */
+
+void gen_stmt(Gen *g, Node *n);
+void gen_for(Gen *g, For *n);
+void gen_while(Gen *g, While *n);
+/* for (var = begin; var < end; var++); `range` bounds the variable. */
+void gen_loop(Gen *g, For *n, LLVMValueRef begin, LLVMValueRef end, Range64 range);
+Range64 loop_range(Gen *g, For *n);
+void gen_parallel(Gen *g, For *n);
+LLVMBasicBlockRef gen_block(Gen *g, const char *name); /* appended to the function */
+void gen_bind(Gen *g, Node *var, LLVMValueRef value);
+
+/* ---- optimize.c, jit.c, emit.c, link.c ---- */
+
+void optimize_module(Gen *g);
+TvmsModule *jit_load(Node *module, const Target *target);
+void emit_file(Node *module, const Target *target, EmitKind kind, const char *path);
+/* Raises with what the linker said. */
+void link_shared(const char *object, const char *path);
+_Noreturn void raise_llvm(const char *doing, char *message); /* disposes of the message */
+
+#endif

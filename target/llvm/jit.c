@@ -1,0 +1,107 @@
+/* jit.c -- code for this process: an object file in memory, linked by LLVM's ORC. */
+#include "target/llvm/codegen.h"
+#include "target/runtime/abi.h"
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Orc.h>
+
+typedef struct Jit {
+  Gen gen;
+  LLVMOrcLLJITRef orc;
+  NodeVec exports;
+  TvmsModule *module;
+} Jit;
+
+static void raise_error(const char *doing, LLVMErrorRef error) {
+  if (!error) return;
+  char *message = LLVMGetErrorMessage(error);
+  const char *text = str_copy_n(message, strlen(message));
+  LLVMDisposeErrorMessage(message);
+  error_raisef("CompileError", (Span){0}, "%s: %s", doing, text);
+}
+
+/* Called by LLVM, so it must not raise: the same error comes back from the look-up. */
+static void drop_error(void *context, LLVMErrorRef error) {
+  (void)context;
+  LLVMConsumeError(error);
+}
+
+/* ---- what the code may refer to ---- */
+
+static const struct {
+  const char *name;
+  void (*address)(void);
+} runtime_symbols[] = {
+#define ABI(ret, name, args, doc) {#name, (void (*)(void))name},
+#include "target/runtime/abi.def"
+};
+
+#define SYMBOL_COUNT (sizeof runtime_symbols / sizeof *runtime_symbols)
+
+/* The runtime by address, everything else by name in the process. */
+static void define_symbols(Jit *j) {
+  LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(j->orc);
+  LLVMOrcCSymbolMapPair pairs[SYMBOL_COUNT];
+  for (size_t i = 0; i < SYMBOL_COUNT; i++) {
+    LLVMJITSymbolFlags flags = {
+        LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+    pairs[i] = (LLVMOrcCSymbolMapPair){
+        LLVMOrcLLJITMangleAndIntern(j->orc, runtime_symbols[i].name),
+        {(LLVMOrcExecutorAddress)(uintptr_t)runtime_symbols[i].address, flags}};
+  }
+  raise_error("the runtime's symbols",
+              LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, SYMBOL_COUNT)));
+  LLVMOrcDefinitionGeneratorRef process = NULL;
+  raise_error("the process's symbols",
+              LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
+                  &process, LLVMOrcLLJITGetGlobalPrefix(j->orc), NULL, NULL));
+  LLVMOrcJITDylibAddGenerator(library, process);
+}
+
+/* ---- loading ---- */
+
+static void add_object(Jit *j) {
+  char *message = NULL;
+  LLVMMemoryBufferRef object = NULL;
+  if (LLVMTargetMachineEmitToMemoryBuffer(j->gen.machine, j->gen.out, LLVMObjectFile, &message,
+                                          &object))
+    raise_llvm("machine code", message);
+  LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(j->orc);
+  raise_error("machine code", LLVMOrcLLJITAddObjectFile(j->orc, library, object));
+}
+
+static void free_orc(void *orc) {
+  LLVMErrorRef error = LLVMOrcDisposeLLJIT(orc);
+  if (error) LLVMConsumeError(error);
+}
+
+static TvmsExport find_export(Jit *j, const char *symbol) {
+  LLVMOrcExecutorAddress address = 0;
+  raise_error("linking",
+              LLVMOrcLLJITLookup(j->orc, &address, str_format(EXPORT_PREFIX "%s", symbol)));
+  return (TvmsExport){symbol, (TvmsPackedFunc)(uintptr_t)address, NULL};
+}
+
+static void load(void *context) {
+  Jit *j = context;
+  gen_module(&j->gen, j->gen.module, j->gen.target, true);
+  raise_error("the JIT", LLVMOrcCreateLLJIT(&j->orc, NULL));
+  LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(j->orc), drop_error,
+                                          NULL);
+  define_symbols(j);
+  add_object(j);
+  int n = j->exports.len;
+  TvmsExport *exports = NEW_ARRAY(TvmsExport, n + 1);
+  for (int i = 0; i < n; i++) exports[i] = find_export(j, func_symbol(j->exports.at[i]));
+  if (tvms_module_new(&j->module, n, exports, j->orc, free_orc))
+    error_raisef("CompileError", (Span){0}, "%s", tvms_last_error());
+}
+
+TvmsModule *jit_load(Node *module, const Target *target) {
+  Jit j = {.gen = {.module = module, .target = target}, .exports = gen_exports(module)};
+  /* What LLVM holds is given back, whether or not something raised. */
+  Error *error = protect(load, &j);
+  gen_dispose(&j.gen);
+  if (error && j.orc) free_orc(j.orc);
+  if (error) error_raise(error);
+  return j.module;
+}

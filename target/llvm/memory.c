@@ -1,0 +1,183 @@
+/* memory.c -- loads and stores of one-dimensional buffers, of scalars and of vectors.
+ *
+ * An index that is Ramp(base, 1, lanes) is one access of contiguous memory; any other vector index
+ * is a gather or a scatter, element by element where the processor has none. A predicate masks
+ * lanes: what is masked out is not touched, and a load gives 0 there. */
+#include "target/llvm/codegen.h"
+
+static int lanes_of(LLVMValueRef v) {
+  LLVMTypeRef type = LLVMTypeOf(v);
+  return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? (int)LLVMGetVectorSize(type) : 1;
+}
+
+LLVMValueRef gen_element_pointer(Gen *g, LLVMValueRef base, DataType elem, LLVMValueRef index) {
+  if (elem.lanes > 1) {
+    LLVMValueRef scale = gen_splat(g, const_i64(g, elem.lanes), lanes_of(index));
+    index = LLVMBuildNSWMul(g->b, index, scale, "");
+  }
+  LLVMTypeRef type = type_in_memory(g, dtype_element(elem));
+  return LLVMBuildInBoundsGEP2(g->b, type, base, &index, 1, "");
+}
+
+/* The one index, the buffer's offset added. */
+static Node *flat_index(Node *n, Buffer *buffer, const NodeVec *indices) {
+  if (indices->len != 1 || buffer->strides.len > 0)
+    BUG("%s of buffer '%s' with %d indices is not flat", node_kind_name(n->kind), buffer->name,
+        indices->len);
+  Node *index = indices->at[0];
+  if (buffer->elem_offset && !expr_is_zero(buffer->elem_offset))
+    index = expr_add(buffer->elem_offset, index);
+  return index;
+}
+
+LLVMValueRef gen_address(Gen *g, Node *buffer, Node *index) {
+  Buffer *b = AS(Buffer, buffer);
+  return gen_element_pointer(g, gen_expr(g, b->data), b->elem, gen_index(g, index));
+}
+
+/* One access: memory of type `t` (with all its lanes) at `pointer`, or at a vector of pointers. */
+typedef struct Access {
+  DataType t;
+  LLVMValueRef pointer;
+  bool contiguous;
+  LLVMValueRef mask; /* i1 for each lane, or NULL */
+  unsigned align;
+} Access;
+
+static bool is_dense_ramp(Node *index) {
+  return IS(Ramp, index) && expr_is_one(AS(Ramp, index)->stride);
+}
+
+static LLVMValueRef gen_mask(Gen *g, Node *predicate, int lanes) {
+  if (!predicate) return NULL;
+  int64_t value;
+  if (expr_is_const_int(predicate, &value) && value) return NULL;
+  LLVMValueRef mask = gen_condition(g, predicate);
+  return predicate->dtype.lanes == 1 ? gen_splat(g, mask, lanes) : mask;
+}
+
+/* A vector of pointers to the elements of vector elements: those of each index are neighbours. */
+static LLVMValueRef spread_pointers(Gen *g, LLVMValueRef pointers, int indices, DataType elem) {
+  int lanes = indices * elem.lanes;
+  LLVMValueRef *pick = NEW_ARRAY(LLVMValueRef, lanes), *step = NEW_ARRAY(LLVMValueRef, lanes);
+  for (int i = 0; i < lanes; i++) {
+    pick[i] = const_i32(g, i / elem.lanes);
+    step[i] = const_i64(g, i % elem.lanes);
+  }
+  LLVMValueRef mask = LLVMConstVector(pick, (unsigned)lanes);
+  LLVMValueRef steps = LLVMConstVector(step, (unsigned)lanes);
+  LLVMValueRef bases =
+      LLVMBuildShuffleVector(g->b, pointers, LLVMGetPoison(LLVMTypeOf(pointers)), mask, "");
+  LLVMTypeRef type = type_in_memory(g, dtype_element(elem));
+  return LLVMBuildInBoundsGEP2(g->b, type, bases, &steps, 1, "");
+}
+
+static Access access_new(Gen *g, Node *n, Node *buffer, const NodeVec *indices, Node *predicate,
+                         DataType value) {
+  Buffer *b = AS(Buffer, buffer);
+  Node *index = flat_index(n, b, indices);
+  DataType elem = b->elem;
+  type_check(elem, n->span);
+  type_check(index->dtype, n->span);
+  int lanes = index->dtype.lanes * elem.lanes;
+  REQUIRE(value.lanes == lanes, "an access of %d lanes where the index and buffer '%s' make %d",
+          value.lanes, b->name, lanes);
+  Access a = {.t = dtype_with_lanes(elem, lanes), .align = (unsigned)type_nbytes(elem)};
+  bool dense = index->dtype.lanes > 1 && is_dense_ramp(index);
+  a.contiguous = dense || index->dtype.lanes == 1;
+  LLVMValueRef at = gen_index(g, dense ? AS(Ramp, index)->base : index);
+  a.pointer = gen_element_pointer(g, gen_expr(g, b->data), elem, at);
+  if (!a.contiguous && elem.lanes > 1)
+    a.pointer = spread_pointers(g, a.pointer, index->dtype.lanes, elem);
+  a.mask = gen_mask(g, predicate, lanes);
+  /* What a predicate masks out may lie outside the buffer. */
+  if (a.mask && LLVMIsAGetElementPtrInst(a.pointer)) LLVMSetIsInBounds(a.pointer, false);
+  return a;
+}
+
+static LLVMValueRef all_lanes(Gen *g, int lanes) {
+  return LLVMConstAllOnes(LLVMVectorType(type_int(g, 1), (unsigned)lanes));
+}
+
+static LLVMValueRef call_masked(Gen *g, const char *name, LLVMTypeRef value, LLVMValueRef pointer,
+                                int n, LLVMValueRef *args) {
+  LLVMTypeRef on[] = {value, LLVMTypeOf(pointer)};
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef fn = LLVMGetIntrinsicDeclaration(g->out, id, on, 2);
+  return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, (unsigned)n, "");
+}
+
+static LLVMValueRef load_plain(Gen *g, const Access *a) {
+  LLVMValueRef v = LLVMBuildLoad2(g->b, type_in_memory(g, a->t), a->pointer, "");
+  LLVMSetAlignment(v, a->align);
+  return v;
+}
+
+static LLVMValueRef load_masked(Gen *g, const Access *a) {
+  LLVMTypeRef type = type_in_memory(g, a->t);
+  LLVMValueRef mask = a->mask ? a->mask : all_lanes(g, a->t.lanes);
+  LLVMValueRef args[] = {a->pointer, const_i32(g, a->align), mask, LLVMConstNull(type)};
+  return call_masked(g, a->contiguous ? "llvm.masked.load" : "llvm.masked.gather", type, a->pointer,
+                     4, args);
+}
+
+/* A predicated scalar: by control flow. */
+static LLVMValueRef load_if(Gen *g, const Access *a) {
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), yes = gen_block(g, "load"),
+                    done = gen_block(g, "loaded");
+  LLVMBuildCondBr(g->b, a->mask, yes, done);
+  LLVMPositionBuilderAtEnd(g->b, yes);
+  LLVMValueRef v = load_plain(g, a);
+  LLVMBuildBr(g->b, done);
+  LLVMPositionBuilderAtEnd(g->b, done);
+  LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(v), "");
+  LLVMAddIncoming(phi, (LLVMValueRef[]){LLVMConstNull(LLVMTypeOf(v)), v},
+                  (LLVMBasicBlockRef[]){before, yes}, 2);
+  return phi;
+}
+
+LLVMValueRef gen_load(Gen *g, BufferLoad *n) {
+  Access a = access_new(g, &n->node, n->buffer, &n->indices, n->predicate, n->node.dtype);
+  LLVMValueRef v;
+  if (a.mask && a.t.lanes == 1) v = load_if(g, &a);
+  else if (a.mask || !a.contiguous) v = load_masked(g, &a);
+  else v = load_plain(g, &a);
+  /* The buffer may be typed otherwise than the load, for pointers above all. */
+  return gen_cast(g, gen_from_memory(g, v, a.t), a.t, n->node.dtype);
+}
+
+static void store_plain(Gen *g, const Access *a, LLVMValueRef v) {
+  LLVMSetAlignment(LLVMBuildStore(g->b, v, a->pointer), a->align);
+}
+
+static void store_masked(Gen *g, const Access *a, LLVMValueRef v) {
+  LLVMValueRef mask = a->mask ? a->mask : all_lanes(g, a->t.lanes);
+  LLVMValueRef args[] = {v, a->pointer, const_i32(g, a->align), mask};
+  call_masked(g, a->contiguous ? "llvm.masked.store" : "llvm.masked.scatter", LLVMTypeOf(v),
+              a->pointer, 4, args);
+}
+
+static void store_if(Gen *g, const Access *a, LLVMValueRef v) {
+  LLVMBasicBlockRef yes = gen_block(g, "store"), done = gen_block(g, "stored");
+  LLVMBuildCondBr(g->b, a->mask, yes, done);
+  LLVMPositionBuilderAtEnd(g->b, yes);
+  store_plain(g, a, v);
+  LLVMBuildBr(g->b, done);
+  LLVMPositionBuilderAtEnd(g->b, done);
+}
+
+void gen_store(Gen *g, BufferStore *n) {
+  DataType t = n->value->dtype;
+  LLVMValueRef v = gen_expr(g, n->value);
+  int lanes = n->indices.len == 1 ? n->indices.at[0]->dtype.lanes : 1;
+  lanes *= AS(Buffer, n->buffer)->elem.lanes;
+  if (t.lanes == 1 && lanes > 1) {
+    v = gen_splat(g, v, lanes);
+    t.lanes = (int16_t)lanes;
+  }
+  Access a = access_new(g, &n->node, n->buffer, &n->indices, n->predicate, t);
+  v = gen_to_memory(g, gen_cast(g, v, t, a.t), a.t);
+  if (a.mask && a.t.lanes == 1) store_if(g, &a, v);
+  else if (a.mask || !a.contiguous) store_masked(g, &a, v);
+  else store_plain(g, &a, v);
+}

@@ -1,0 +1,111 @@
+/* module.c -- a whole module: declarations first, then bodies, then the table of exports.
+ *
+ * A function with a global_symbol is exported as __tvms_<symbol>, so that no name of a program
+ * meets one of the C library. Who loads a module finds its functions by the table tvms_module_info
+ * (abi.h). */
+#include "target/llvm/codegen.h"
+#include "target/runtime/abi.h"
+#include <llvm-c/Target.h>
+
+static bool is_exported(Node *f) {
+  return IS(PrimFunc, f) && dict_get_int(AS(PrimFunc, f)->attrs, "tvms.packed", 0) &&
+         func_symbol(f);
+}
+
+NodeVec gen_exports(Node *module) {
+  NodeVec exports = {0};
+  for each (Node *, f, &AS(IRModule, module)->functions)
+    if (is_exported(*f)) vec_push(&exports, *f);
+  return exports;
+}
+
+static void check_exports(const NodeVec *exports) {
+  Map seen = {0};
+  for each (Node *, f, exports) {
+    const char *symbol = str_intern(func_symbol(*f));
+    if (map_has(&seen, symbol))
+      error_raisef("CompileError", (*f)->span, "two functions have the global_symbol '%s'", symbol);
+    map_set(&seen, symbol, *f);
+  }
+}
+
+/* ---- tvms_module_info ---- */
+
+static LLVMValueRef constant_global(Gen *g, LLVMValueRef value, const char *name) {
+  LLVMValueRef global = LLVMAddGlobal(g->out, LLVMTypeOf(value), name);
+  LLVMSetInitializer(global, value);
+  LLVMSetGlobalConstant(global, true);
+  LLVMSetLinkage(global, LLVMPrivateLinkage);
+  return global;
+}
+
+static LLVMValueRef pointer_table(Gen *g, int n, LLVMValueRef *pointers, const char *name) {
+  LLVMValueRef array = LLVMConstArray2(type_ptr(g), pointers, (uint64_t)n);
+  return constant_global(g, array, name);
+}
+
+static void gen_module_info(Gen *g, const NodeVec *exports) {
+  int n = exports->len;
+  LLVMValueRef *names = NEW_ARRAY(LLVMValueRef, n + 1), *functions = NEW_ARRAY(LLVMValueRef, n + 1);
+  LLVMValueRef *signatures = NEW_ARRAY(LLVMValueRef, n + 1);
+  for (int i = 0; i < n; i++) {
+    const char *symbol = func_symbol(exports->at[i]);
+    PrimFunc *f = AS(PrimFunc, exports->at[i]);
+    names[i] = const_text(g, symbol);
+    functions[i] = LLVMGetNamedFunction(g->out, str_format(EXPORT_PREFIX "%s", symbol));
+    signatures[i] = const_text(g, dict_get_str(f->attrs, "tvms.signature", ""));
+  }
+  LLVMValueRef fields[] = {const_i32(g, TVMS_ABI_VERSION),
+                           const_i32(g, n),
+                           pointer_table(g, n, names, "names"),
+                           pointer_table(g, n, functions, "functions"),
+                           pointer_table(g, n, signatures, "signatures"),
+                           const_text(g, target_text(g->target))};
+  LLVMValueRef info = LLVMConstStructInContext(g->context, fields, 6, false);
+  LLVMValueRef global = LLVMAddGlobal(g->out, LLVMTypeOf(info), "tvms_module_info");
+  LLVMSetInitializer(global, info);
+  LLVMSetGlobalConstant(global, true);
+}
+
+/* ---- the module ---- */
+
+static void gen_begin(Gen *g, Node *module, const Target *target, bool in_process) {
+  *g = (Gen){.target = target, .module = module, .in_process = in_process};
+  g->fast_math = target_option_int(target, "fast-math") != 0;
+  g->machine = machine_new(target, in_process);
+  g->context = LLVMContextCreate();
+  g->out = LLVMModuleCreateWithNameInContext("tvms", g->context);
+  g->b = LLVMCreateBuilderInContext(g->context);
+  g->entry_builder = LLVMCreateBuilderInContext(g->context);
+  char *triple = LLVMGetTargetMachineTriple(g->machine);
+  LLVMSetTarget(g->out, triple);
+  LLVMDisposeMessage(triple);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(g->machine);
+  LLVMSetModuleDataLayout(g->out, layout);
+  LLVMDisposeTargetData(layout);
+}
+
+void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
+  gen_begin(g, module, target, in_process);
+  IRModule *m = AS(IRModule, module);
+  NodeVec exports = gen_exports(module);
+  check_exports(&exports);
+  for (int i = 0; i < m->functions.len; i++)
+    if (IS(PrimFunc, m->functions.at[i]))
+      gen_declare_function(g, AS(GlobalVar, m->globals.at[i])->name,
+                           AS(PrimFunc, m->functions.at[i]));
+  for (int i = 0; i < m->functions.len; i++)
+    if (IS(PrimFunc, m->functions.at[i]))
+      gen_function(g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
+  gen_module_info(g, &exports);
+  optimize_module(g);
+}
+
+void gen_dispose(Gen *g) {
+  if (g->b) LLVMDisposeBuilder(g->b);
+  if (g->entry_builder) LLVMDisposeBuilder(g->entry_builder);
+  if (g->out) LLVMDisposeModule(g->out);
+  if (g->context) LLVMContextDispose(g->context);
+  if (g->machine) LLVMDisposeTargetMachine(g->machine);
+  *g = (Gen){0};
+}

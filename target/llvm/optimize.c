@@ -1,0 +1,35 @@
+/* optimize.c -- LLVM's own pipeline, tuned to the machine. */
+#include "target/llvm/codegen.h"
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+/* A module that LLVM finds ill-formed is our fault, unless an intrinsic was called by name. */
+static void verify(Gen *g) {
+  char *message = NULL;
+  if (!LLVMVerifyModule(g->out, LLVMReturnStatusAction, &message)) {
+    LLVMDisposeMessage(message);
+    return;
+  }
+  if (g->used_raw_intrinsic) raise_llvm("T.call_llvm_intrin", message);
+  const char *text = str_copy_n(message, strlen(message));
+  LLVMDisposeMessage(message);
+  BUG("LLVM rejects the module: %s", text);
+}
+
+void optimize_module(Gen *g) {
+  verify(g);
+  int level = (int)target_option_int(g->target, "opt-level");
+  const char *passes = str_format("default<O%d>", level);
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2);
+  LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
+  LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
+  LLVMPassBuilderOptionsSetLoopUnrolling(options, level >= 2);
+  LLVMErrorRef error = LLVMRunPasses(g->out, passes, g->machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!error) return;
+  char *message = LLVMGetErrorMessage(error);
+  const char *text = str_copy_n(message, strlen(message));
+  LLVMDisposeErrorMessage(message);
+  BUG("LLVM's passes fail: %s", text);
+}

@@ -1,0 +1,180 @@
+/* check.c -- what compiled functions ask of their arguments, and the messages when it does not
+ * hold.
+ */
+#include "target/runtime/runtime_impl.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int tvms_arg_count(void *func, int32_t given, int32_t expected) {
+  if (given == expected) return 0;
+  return tvms_set_error("%s: %d argument%s expected, %d given", (char *)func, expected,
+                        expected == 1 ? "" : "s", given);
+}
+
+/* ---- tensors ---- */
+
+#define DESCRIPTION_SIZE 160
+
+/* "a float32 tensor of 2 dimensions"; dtype code 255 and ndim -1 are left open. */
+static void describe_tensor(int ndim, DLDataType t, char *out) {
+  char dtype[32] = "", rank[48] = "";
+  if (t.code != 255) tvms_dtype_text(t, dtype, sizeof dtype);
+  if (ndim >= 0) snprintf(rank, sizeof rank, " of %d dimension%s", ndim, ndim == 1 ? "" : "s");
+  const char *article = dtype[0] == 'i' ? "an" : "a";
+  snprintf(out, DESCRIPTION_SIZE, "%s %s%stensor%s", article, dtype, *dtype ? " " : "", rank);
+}
+
+/* "int64 of 3", or "an int". */
+static void describe_found(int type, const DLTensor *t, char *out) {
+  char dtype[32];
+  if (!t) {
+    snprintf(out, DESCRIPTION_SIZE, "%s", type_text(type));
+    return;
+  }
+  tvms_dtype_text(t->dtype, dtype, sizeof dtype);
+  snprintf(out, DESCRIPTION_SIZE, "%s of %d", dtype, t->ndim);
+}
+
+static int wrong_tensor(const char *what, int ndim, DLDataType dtype, int type, const DLTensor *t) {
+  char want[DESCRIPTION_SIZE], found[DESCRIPTION_SIZE];
+  describe_tensor(ndim, dtype, want);
+  describe_found(type, t, found);
+  return tvms_set_error("%s must be %s, but is %s", what, want, found);
+}
+
+static int check_layout(const char *what, const DLTensor *t) {
+  char shape[SHAPE_TEXT_SIZE], strides[SHAPE_TEXT_SIZE];
+  if (t->device.device_type != kDLCPU)
+    return tvms_set_error("%s must be on the CPU, but is on device type %d", what,
+                          (int)t->device.device_type);
+  if (!dl_is_compact(t)) {
+    shape_text(t->ndim, t->shape, shape);
+    shape_text(t->ndim, t->strides, strides);
+    return tvms_set_error("%s must be compact and row-major, but has shape %s and strides %s", what,
+                          shape, strides);
+  }
+  uintptr_t address = (uintptr_t)tvms_tensor_address((void *)(uintptr_t)t);
+  size_t align = dtype_element_bytes((DLDataType){t->dtype.code, t->dtype.bits, 1});
+  if (!address && dl_size(t)) return tvms_set_error("%s has no data", what);
+  if (align && address % align)
+    return tvms_set_error("%s must begin at a multiple of %zu bytes", what, align);
+  return 0;
+}
+
+/* Memory that the caller describes is not taken at its word. */
+static int check_sound(const char *what, const DLTensor *t) {
+  int64_t size;
+  size_t nbytes;
+  if (!shape_measure(t->ndim, t->shape, t->dtype, &size, &nbytes)) return 0;
+  char why[600];
+  snprintf(why, sizeof why, "%s", tvms_last_error());
+  return tvms_set_error("%s: %s", what, why);
+}
+
+/* `t` as a tensor of this rank and dtype, or NULL with the error set. */
+static void *check_tensor(const char *what, TvmsValue value, int type, int ndim, DLDataType want) {
+  bool is_tensor = (type == TVMS_TENSOR || type == TVMS_DLTENSOR) && value.p;
+  DLTensor *t = is_tensor ? value.p : NULL;
+  if (!t) return wrong_tensor(what, ndim, want, type, NULL), NULL;
+  if (type == TVMS_DLTENSOR && check_sound(what, t)) return NULL;
+  bool same = (ndim < 0 || t->ndim == ndim) && (want.code == 255 || dtype_same(want, t->dtype));
+  if (!same) return wrong_tensor(what, ndim, want, type, t), NULL;
+  return check_layout(what, t) ? NULL : t;
+}
+
+#define WHAT_SIZE 300
+
+static const char *argument_text(char *out, const char *func, const char *param) {
+  snprintf(out, WHAT_SIZE, "%s: argument '%s'", func, param);
+  return out;
+}
+
+void *tvms_arg_tensor(void *func, void *param, void *args, void *types, int32_t index, int32_t ndim,
+                      int32_t code, int32_t bits, int32_t lanes) {
+  char what[WHAT_SIZE];
+  DLDataType want = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
+  return check_tensor(argument_text(what, func, param), ((TvmsValue *)args)[index],
+                      ((int *)types)[index], ndim, want);
+}
+
+void *tvms_value_tensor(void *value, void *type, void *what, int32_t ndim, int32_t code,
+                        int32_t bits, int32_t lanes) {
+  DLDataType want = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
+  return check_tensor(what, *(TvmsValue *)value, *(int *)type, ndim, want);
+}
+
+/* " (d)", or nothing where the text is the number itself. */
+static void aside_text(char *out, size_t size, const char *text, int64_t value) {
+  char number[32];
+  snprintf(number, sizeof number, "%" PRId64, value);
+  out[0] = '\0';
+  if (text && *text && strcmp(text, number) != 0) snprintf(out, size, " (%s)", text);
+}
+
+int tvms_check_dim(void *func, void *param, void *dltensor, int32_t axis, int64_t expected,
+                   void *text) {
+  const DLTensor *t = dltensor;
+  if (t->shape[axis] == expected) return 0;
+  char what[WHAT_SIZE], shape[SHAPE_TEXT_SIZE], aside[200];
+  shape_text(t->ndim, t->shape, shape);
+  aside_text(aside, sizeof aside, text, expected);
+  return tvms_set_error("%s has shape %s, but dimension %d must be %" PRId64 "%s",
+                        argument_text(what, func, param), shape, axis, expected, aside);
+}
+
+/* ---- scalars and objects ---- */
+
+static bool type_passes(int given, int want) {
+  if (given == want) return true;
+  switch (want) {
+  case TVMS_FLOAT: return given == TVMS_INT || given == TVMS_BOOL;
+  case TVMS_INT: return given == TVMS_BOOL;
+  case TVMS_TENSOR:
+  case TVMS_DLTENSOR: return given == TVMS_TENSOR || given == TVMS_DLTENSOR;
+  default: return false;
+  }
+}
+
+int tvms_arg_type(void *func, void *param, void *args, void *types, int32_t index, int32_t type) {
+  int given = ((int *)types)[index];
+  bool is_object = given == TVMS_STR || given >= TVMS_DLTENSOR;
+  char what[WHAT_SIZE];
+  if (!type_passes(given, type))
+    return tvms_set_error("%s must be %s, but is %s", argument_text(what, func, param),
+                          type_text(type), type_text(given));
+  if (is_object && !((TvmsValue *)args)[index].p)
+    return tvms_set_error("%s must be %s, but is NULL", argument_text(what, func, param),
+                          type_text(type));
+  return 0;
+}
+
+int64_t tvms_arg_int(void *args, void *types, int32_t index) {
+  TvmsValue value = ((TvmsValue *)args)[index];
+  return ((int *)types)[index] == TVMS_BOOL ? value.i != 0 : value.i;
+}
+
+double tvms_arg_float(void *args, void *types, int32_t index) {
+  TvmsValue value = ((TvmsValue *)args)[index];
+  return ((int *)types)[index] == TVMS_FLOAT ? value.f : (double)value.i;
+}
+
+void *tvms_arg_object(void *args, int32_t index) { return ((TvmsValue *)args)[index].p; }
+
+int tvms_check_shape(void *func, void *param, void *shape, int32_t ndim) {
+  const TvmsShape *s = shape;
+  if (s->ndim == ndim) return 0;
+  char what[WHAT_SIZE], text[SHAPE_TEXT_SIZE];
+  shape_text(s->ndim, s->dims, text);
+  return tvms_set_error("%s must be a shape of %d dimension%s, but is %s",
+                        argument_text(what, func, param), ndim, ndim == 1 ? "" : "s", text);
+}
+
+int tvms_check_value(void *func, void *param, int64_t expected, int64_t actual, void *text) {
+  if (expected == actual) return 0;
+  char what[WHAT_SIZE], aside[200];
+  aside_text(aside, sizeof aside, text, expected);
+  return tvms_set_error("%s must be %" PRId64 "%s, but is %" PRId64,
+                        argument_text(what, func, param), expected, aside, actual);
+}

@@ -1,0 +1,76 @@
+/* runtime_impl.h -- what the files of the runtime share and nobody else sees.
+ *
+ * Every counted object is a block of memory that begins with an Object; the pointer that users hold
+ * points just behind it. A tensor's own first field is its DLTensor, so a TvmsTensor * may be used
+ * wherever a DLTensor * is expected. */
+#ifndef TARGET_RUNTIME_RUNTIME_IMPL_H
+#define TARGET_RUNTIME_RUNTIME_IMPL_H
+
+#include "target/runtime/abi.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Not exported from the shared library. */
+#pragma GCC visibility push(hidden)
+
+#define MAX_NDIM 64
+
+typedef struct Object {
+  _Alignas(16) atomic_int count;
+  int type;                    /* a TvmsType from TVMS_TENSOR on */
+  void (*destroy)(void *self); /* frees what the object holds, not its memory; or NULL */
+} Object;
+
+struct TvmsTensor {
+  DLTensor dl;
+  int64_t size;             /* elements */
+  size_t nbytes;            /* of a compact copy */
+  TvmsTensor *source;       /* keeps the data alive, or NULL */
+  DLManagedTensor *managed; /* taken over, or NULL */
+  int64_t dims[];           /* the shape, then the strides if there are any */
+};
+
+struct TvmsShape {
+  int ndim;
+  int64_t dims[];
+};
+
+struct TvmsFunc {
+  TvmsPackedFunc fn;
+  void *self;
+  void (*release)(void *self);
+  TvmsModule *module; /* whose code it is, kept alive; or NULL */
+};
+
+/* A new object of count 1, zeroed up to `nbytes`, 64-byte aligned behind `tail` if that is not 0:
+ * tail bytes follow at the next multiple of 64. NULL and an error if memory is short. */
+void *object_new(TvmsType type, size_t nbytes, size_t tail, void (*destroy)(void *self));
+/* Where the tail of an object of `nbytes` begins. */
+void *object_tail(void *object, size_t nbytes);
+
+int error_no_memory(size_t nbytes); /* -1 */
+void error_clear(void);
+
+/* Elements and bytes of a tensor; -1 and an error if a dim is negative or the product too large. */
+int shape_measure(int ndim, const int64_t *shape, DLDataType t, int64_t *size, size_t *nbytes);
+size_t dtype_element_bytes(DLDataType t);
+bool dl_is_compact(const DLTensor *t);
+int64_t dl_size(const DLTensor *t);
+bool dtype_same(DLDataType a, DLDataType b);
+
+/* "(5, 3)", "(4,)", "()", cut to what fits. */
+#define SHAPE_TEXT_SIZE 512
+void shape_text(int ndim, const int64_t *dims, char *out);
+const char *type_text(int type); /* "a tensor", "an int" */
+
+/* The value as the caller may keep it: objects retained, strings and borrowed memory copied. */
+int value_own(int *type, TvmsValue *value);
+
+TvmsFunc *func_of_module(TvmsModule *m, TvmsPackedFunc fn, void *self);
+
+/* Calls fn; the result is the caller's. A failure always leaves a message, which names `name`. */
+int func_invoke(TvmsPackedFunc fn, void *self, const char *name, const TvmsValue *args,
+                const int *types, int n, TvmsValue *ret, int *ret_type);
+
+#pragma GCC visibility pop
+#endif

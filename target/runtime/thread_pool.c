@@ -1,0 +1,277 @@
+/* thread_pool.c -- the threads of parallel loops.
+ *
+ * One loop runs at a time. Its range is cut into parts; the caller and the workers take parts until
+ * none is left, so a worker that wakes late costs nothing. Everything a thread needs to take a part
+ * is one atomic word, the ticket: how many parts are left, and the number of the job, which makes
+ * the word of an old job worthless. A job's other fields are read only by who took a part of it,
+ * and do not change before that part is done. A parallel loop inside a part, or begun while another
+ * thread's loop runs, is run by its caller alone. */
+#include "target/runtime/runtime_impl.h"
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_THREADS      1024
+#define PARTS_PER_THREAD 4
+#define SPINS            2000 /* some 50 microseconds before a thread sleeps */
+
+typedef struct Worker {
+  pthread_t thread;
+} Worker;
+
+static struct {
+  pthread_mutex_t job_lock; /* held by the thread whose loop runs */
+  atomic_int wanted;        /* threads asked for, the caller included; 0: not decided yet */
+
+  /* The job. */
+  TvmsParallelBody fn;
+  void *closure;
+  int64_t min, extent;
+  int64_t parts;
+  _Atomic uint64_t ticket; /* job number << 32 | parts left */
+  atomic_int pending;      /* parts not done */
+  atomic_int failed;       /* 1 + the lowest part that failed, or 0 */
+
+  pthread_mutex_t lock; /* of what follows */
+  pthread_cond_t work, done;
+  atomic_int sleepers, caller_sleeps;
+  atomic_bool stop;
+  char *message; /* of part failed - 1 */
+  Worker *workers;
+  int worker_count;
+  int started_for; /* the `wanted` that the workers were started for */
+} pool = {.job_lock = PTHREAD_MUTEX_INITIALIZER,
+          .lock = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .done = PTHREAD_COND_INITIALIZER};
+
+static _Thread_local bool inside_part;
+
+/* ---- how many ---- */
+
+static int core_count(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n < 1 ? 1 : (int)n;
+}
+
+static int clamp_threads(long n) { return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (int)n; }
+
+static int default_threads(void) {
+  const char *text = getenv("TVMS_NUM_THREADS");
+  char *end = NULL;
+  long n = text ? strtol(text, &end, 10) : 0;
+  return text && end != text && !*end && n > 0 ? clamp_threads(n) : clamp_threads(core_count());
+}
+
+void tvms_set_num_threads(int n) {
+  atomic_store(&pool.wanted, n <= 0 ? default_threads() : clamp_threads(n));
+}
+
+int tvms_num_threads(void) {
+  int n = atomic_load(&pool.wanted);
+  if (n) return n;
+  int none = 0;
+  atomic_compare_exchange_strong(&pool.wanted, &none, default_threads());
+  return atomic_load(&pool.wanted);
+}
+
+/* ---- running parts ---- */
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/* Takes a part of the current job; false if none is left. */
+static bool take_part(int64_t *part) {
+  uint64_t t = atomic_load_explicit(&pool.ticket, memory_order_acquire);
+  while ((uint32_t)t) {
+    if (atomic_compare_exchange_weak_explicit(&pool.ticket, &t, t - 1, memory_order_acquire,
+                                              memory_order_acquire)) {
+      *part = pool.parts - (int64_t)(uint32_t)t;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Keeps the message of the lowest part that failed. */
+static void note_failure(int part) {
+  pthread_mutex_lock(&pool.lock);
+  int old = atomic_load(&pool.failed);
+  if (!old || part + 1 < old) {
+    atomic_store(&pool.failed, part + 1);
+    free(pool.message);
+    pool.message = strdup(tvms_last_error());
+  }
+  pthread_mutex_unlock(&pool.lock);
+}
+
+/* min + extent * part / parts without overflow. */
+static int64_t part_begin(int64_t part) {
+  int64_t whole = pool.extent / pool.parts, rest = pool.extent % pool.parts;
+  return pool.min + whole * part + (part < rest ? part : rest);
+}
+
+static void run_parts(void) {
+  int64_t part;
+  inside_part = true;
+  while (take_part(&part)) {
+    if (!atomic_load_explicit(&pool.failed, memory_order_relaxed)) {
+      error_clear();
+      if (pool.fn(pool.closure, part_begin(part), part_begin(part + 1))) note_failure((int)part);
+    }
+    if (atomic_fetch_sub(&pool.pending, 1) == 1 && atomic_load(&pool.caller_sleeps)) {
+      pthread_mutex_lock(&pool.lock);
+      pthread_cond_signal(&pool.done);
+      pthread_mutex_unlock(&pool.lock);
+    }
+  }
+  inside_part = false;
+}
+
+static bool has_work(void) {
+  return (uint32_t)atomic_load(&pool.ticket) || atomic_load(&pool.stop);
+}
+
+static void wait_for_work(void) {
+  for (int i = 0; i < SPINS; i++) {
+    if (has_work()) return;
+    relax();
+  }
+  pthread_mutex_lock(&pool.lock);
+  atomic_fetch_add(&pool.sleepers, 1);
+  while (!has_work()) pthread_cond_wait(&pool.work, &pool.lock);
+  atomic_fetch_sub(&pool.sleepers, 1);
+  pthread_mutex_unlock(&pool.lock);
+}
+
+static void wait_for_pending(void) {
+  for (int i = 0; i < SPINS; i++) {
+    if (!atomic_load(&pool.pending)) return;
+    relax();
+  }
+  pthread_mutex_lock(&pool.lock);
+  atomic_store(&pool.caller_sleeps, 1);
+  while (atomic_load(&pool.pending)) pthread_cond_wait(&pool.done, &pool.lock);
+  atomic_store(&pool.caller_sleeps, 0);
+  pthread_mutex_unlock(&pool.lock);
+}
+
+/* ---- workers ---- */
+
+static void *worker_main(void *unused) {
+  (void)unused;
+  for (;;) {
+    wait_for_work();
+    if (atomic_load(&pool.stop)) return NULL;
+    run_parts();
+  }
+}
+
+static void wake_workers(void) {
+  if (!atomic_load(&pool.sleepers)) return;
+  pthread_mutex_lock(&pool.lock);
+  pthread_cond_broadcast(&pool.work);
+  pthread_mutex_unlock(&pool.lock);
+}
+
+static void stop_workers(void) {
+  atomic_store(&pool.stop, true);
+  wake_workers();
+  for (int i = 0; i < pool.worker_count; i++) pthread_join(pool.workers[i].thread, NULL);
+  free(pool.workers);
+  pool.workers = NULL;
+  pool.worker_count = 0;
+  pool.started_for = 0;
+  atomic_store(&pool.stop, false);
+}
+
+/* A child of fork has no workers, and locks in any state. */
+static void forget_workers(void) {
+  pthread_mutex_init(&pool.job_lock, NULL);
+  pthread_mutex_init(&pool.lock, NULL);
+  pthread_cond_init(&pool.work, NULL);
+  pthread_cond_init(&pool.done, NULL);
+  atomic_store(&pool.ticket, 0);
+  atomic_store(&pool.pending, 0);
+  atomic_store(&pool.sleepers, 0);
+  atomic_store(&pool.caller_sleeps, 0);
+  free(pool.workers);
+  pool.workers = NULL;
+  pool.worker_count = 0;
+  pool.started_for = 0;
+  inside_part = false;
+}
+
+static void watch_fork(void) { pthread_atfork(NULL, NULL, forget_workers); }
+
+/* As many as can be had: if a thread can't be started, fewer do the work. Signals go to the
+ * program's own threads. */
+static void start_workers(int n) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_fork);
+  stop_workers();
+  pool.started_for = n;
+  pool.workers = calloc((size_t)n, sizeof *pool.workers);
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  for (int i = 0; pool.workers && i < n - 1; i++) {
+    if (pthread_create(&pool.workers[i].thread, NULL, worker_main, NULL)) break;
+    pool.worker_count = i + 1;
+  }
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* Before the code is unloaded. An exit out of a parallel loop leaves the workers to the system. */
+__attribute__((destructor)) static void end_pool(void) {
+  if (inside_part || pthread_mutex_trylock(&pool.job_lock)) return;
+  stop_workers();
+  pthread_mutex_unlock(&pool.job_lock);
+}
+
+/* ---- the loop ---- */
+
+static int run_job(TvmsParallelBody fn, void *closure, int64_t min, int64_t extent) {
+  int64_t most = (int64_t)(pool.worker_count + 1) * PARTS_PER_THREAD;
+  uint32_t job = (uint32_t)(atomic_load(&pool.ticket) >> 32) + 1;
+  pool.fn = fn;
+  pool.closure = closure;
+  pool.min = min;
+  pool.extent = extent;
+  pool.parts = extent < most ? extent : most;
+  atomic_store(&pool.failed, 0);
+  atomic_store(&pool.pending, (int)pool.parts);
+  atomic_store(&pool.ticket, (uint64_t)job << 32 | (uint32_t)pool.parts);
+  wake_workers();
+  run_parts();
+  wait_for_pending();
+  if (!atomic_load(&pool.failed)) return 0;
+  const char *message = pool.message;
+  tvms_set_error("%s", message && *message ? message : "a parallel loop failed");
+  free(pool.message);
+  pool.message = NULL;
+  return -1;
+}
+
+int tvms_parallel(void *fn, void *closure, int64_t min, int64_t extent) {
+  TvmsParallelBody body = (TvmsParallelBody)(uintptr_t)fn;
+  int threads = tvms_num_threads();
+  if (extent <= 0) return 0;
+  if (threads == 1 || extent == 1 || inside_part || pthread_mutex_trylock(&pool.job_lock))
+    return body(closure, min, min + extent) ? -1 : 0;
+  if (pool.started_for != threads) start_workers(threads);
+  int status = run_job(body, closure, min, extent);
+  pthread_mutex_unlock(&pool.job_lock);
+  return status;
+}

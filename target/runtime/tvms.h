@@ -1,0 +1,179 @@
+/* tvms.h -- the public header of libtvms_runtime: all that a deployed model needs.
+ *
+ * C11, usable from C++. Calls return 0, or -1 after leaving a message of this thread for
+ * tvms_last_error(). Objects are counted: what comes back through an out parameter or a result is
+ * the caller's, to be given to tvms_release(); arguments are borrowed for the call. Nothing here
+ * prints, exits or collects. All functions may be called from any thread. */
+#ifndef TVMS_H
+#define TVMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TVMS_ABI_VERSION 1
+
+/* ---- DLPack: the layout by which array libraries share tensors (dlpack.h, version 0.8) ---- */
+
+#ifndef DLPACK_VERSION
+typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLOpenCL = 4, kDLMetal = 8 } DLDeviceType;
+typedef struct {
+  DLDeviceType device_type;
+  int32_t device_id;
+} DLDevice;
+typedef enum {
+  kDLInt = 0,
+  kDLUInt = 1,
+  kDLFloat = 2,
+  kDLOpaqueHandle = 3,
+  kDLBfloat = 4,
+  kDLComplex = 5,
+  kDLBool = 6
+} DLDataTypeCode;
+typedef struct {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+} DLDataType;
+typedef struct {
+  void *data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t *shape;
+  int64_t *strides; /* in elements; NULL: compact and row-major */
+  uint64_t byte_offset;
+} DLTensor;
+typedef struct DLManagedTensor {
+  DLTensor dl_tensor;
+  void *manager_ctx;
+  void (*deleter)(struct DLManagedTensor *self);
+} DLManagedTensor;
+#endif
+
+/* ---- objects and values ---- */
+
+typedef struct TvmsTensor TvmsTensor;
+typedef struct TvmsShape TvmsShape;   /* a shape value: a list of int64 */
+typedef struct TvmsTuple TvmsTuple;   /* a fixed list of values */
+typedef struct TvmsFunc TvmsFunc;     /* a packed function with its state */
+typedef struct TvmsModule TvmsModule; /* functions by name */
+
+typedef enum {
+  TVMS_NONE,
+  TVMS_INT,      /* .i */
+  TVMS_FLOAT,    /* .f */
+  TVMS_BOOL,     /* .i, 0 or 1 */
+  TVMS_STR,      /* .s; as an argument borrowed, as a result allocated by tvms_string_copy */
+  TVMS_PTR,      /* .p, a plain address */
+  TVMS_DTYPE,    /* .dtype */
+  TVMS_DLTENSOR, /* .p, a DLTensor *, argument only: memory of the caller */
+  TVMS_TENSOR,   /* from here on .p is a counted object */
+  TVMS_SHAPE,
+  TVMS_TUPLE,
+  TVMS_FUNC,
+  TVMS_MODULE,
+} TvmsType;
+
+typedef union TvmsValue {
+  int64_t i;
+  double f;
+  void *p;
+  const char *s;
+  DLDataType dtype;
+} TvmsValue;
+
+void *tvms_retain(void *object); /* returns it; NULL is fine */
+void tvms_release(void *object); /* frees it with the last reference; NULL is fine */
+void tvms_value_release(int type,
+                        TvmsValue value); /* whatever it holds: an object, a string, nothing */
+char *tvms_string_copy(const char *text);
+
+const char *tvms_last_error(void); /* of this thread; "" if none */
+int tvms_set_error(const char *format, ...) __attribute__((format(printf, 1, 2))); /* returns -1 */
+
+/* ---- tensors ---- */
+
+/* A new tensor on the CPU, 64-byte aligned, not initialised. ndim up to 64; dims not negative. */
+int tvms_tensor_new(TvmsTensor **out, int ndim, const int64_t *shape, DLDataType dtype);
+/* A tensor over memory that the caller owns and that outlives it. */
+int tvms_tensor_view(TvmsTensor **out, const DLTensor *memory);
+/* Another view of the same data, which it keeps alive. Needs a compact source of the same size. */
+int tvms_tensor_reshape(TvmsTensor **out, TvmsTensor *source, int ndim, const int64_t *shape);
+int tvms_tensor_copy(TvmsTensor **out, const TvmsTensor *source); /* compact */
+/* Bytes in and out of a compact tensor; nbytes must be its size. */
+int tvms_tensor_set_bytes(TvmsTensor *t, const void *from, size_t nbytes);
+int tvms_tensor_get_bytes(const TvmsTensor *t, void *to, size_t nbytes);
+const DLTensor *tvms_tensor_dl(const TvmsTensor *t);
+void *tvms_tensor_data(const TvmsTensor *t);   /* byte_offset added */
+int64_t tvms_tensor_size(const TvmsTensor *t); /* elements */
+size_t tvms_tensor_nbytes(const TvmsTensor *t);
+int tvms_tensor_is_compact(const TvmsTensor *t);
+/* DLPack exchange. To: the consumer calls the deleter. From: takes the managed tensor over. */
+int tvms_tensor_to_dlpack(DLManagedTensor **out, TvmsTensor *t);
+int tvms_tensor_from_dlpack(TvmsTensor **out, DLManagedTensor *managed);
+
+int tvms_dtype_parse(const char *text, DLDataType *out); /* "float32", "int8x4", "bool", ... */
+void tvms_dtype_text(DLDataType t, char *out, size_t out_size); /* at most 31 bytes and a NUL */
+
+/* ---- shapes and tuples ---- */
+
+int tvms_shape_new(TvmsShape **out, int ndim, const int64_t *dims);
+int tvms_shape_ndim(const TvmsShape *s);
+const int64_t *tvms_shape_dims(const TvmsShape *s);
+/* Retains the objects and copies the strings among the values. */
+int tvms_tuple_new(TvmsTuple **out, int n, const TvmsValue *values, const int *types);
+int tvms_tuple_size(const TvmsTuple *t);
+TvmsValue tvms_tuple_get(const TvmsTuple *t, int i, int *type); /* borrowed */
+
+/* ---- packed functions and the registry ---- */
+
+/* 0, or -1 and tvms_last_error(). *ret_type is TVMS_NONE on entry. `self` is what was registered.
+ */
+typedef int (*TvmsPackedFunc)(void *self, const TvmsValue *args, const int *types, int n,
+                              TvmsValue *ret, int *ret_type);
+
+/* release(self), if not NULL, is called when the function is freed. */
+int tvms_func_new(TvmsFunc **out, TvmsPackedFunc fn, void *self, void (*release)(void *self));
+int tvms_func_call(TvmsFunc *f, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
+                   int *ret_type);
+
+/* The process-wide registry that call_packed and call_dps_packed look names up in. Registering a
+ * name again is an error unless `override`. tvms_func_find gives a new reference, or -1. */
+int tvms_func_register(const char *name, TvmsFunc *f, int override);
+int tvms_func_remove(const char *name);
+int tvms_func_find(TvmsFunc **out, const char *name);
+/* Calls visit for every registered name, in the order of registration. */
+void tvms_func_each(void (*visit)(void *context, const char *name), void *context);
+
+/* ---- modules ---- */
+
+int tvms_module_load(TvmsModule **out, const char *path); /* a shared library made by tvms build */
+int tvms_module_function(TvmsFunc **out, TvmsModule *m,
+                         const char *name); /* keeps the module alive */
+int tvms_module_function_count(const TvmsModule *m);
+const char *tvms_module_function_name(const TvmsModule *m, int i);
+
+/* A module made by a compiler in this process: `functions` (n of them, each with the module as its
+ * keeper) and a state that release(state) frees with the module. */
+typedef struct TvmsExport {
+  const char *name;
+  TvmsPackedFunc fn;
+  void *self;
+} TvmsExport;
+int tvms_module_new(TvmsModule **out, int n, const TvmsExport *functions, void *state,
+                    void (*release)(void *state));
+
+/* ---- threads ---- */
+
+/* Threads that T.parallel uses, the caller included; 0: one for each core. Takes effect at once. */
+void tvms_set_num_threads(int n);
+int tvms_num_threads(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
