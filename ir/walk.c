@@ -79,8 +79,9 @@ bool walk(Walker *w, Node *n) {
     WalkResult r = w->enter(w, now.node);
     if (r == WALK_STOP) return false;
     if (now.step == STEP_TELL) continue;
+    if (r == WALK_PRUNE) continue;
     if (w->leave) push(&p, now.node, STEP_LEAVE);
-    if (r == WALK_ON) push_reversed(&p, now.node);
+    push_reversed(&p, now.node);
   }
   return true;
 }

@@ -131,21 +131,23 @@ void host_bind_dims(Host *h, DimCheck check, Map *bound, DimCheckVec *later) {
     Node *var = var_new(AS(Var, dim)->name, dim->dtype, h->span);
     host_let_var(h, var, expr_cast(dim->dtype, check.actual.at[i], h->span));
     map_set(bound, dim, var);
+    check.actual.at[i] = var; /* equal to itself: no check at run time */
   }
   vec_push(later, check);
 }
 
-/* Two equal numbers need no check at run time. */
-static bool is_trivial(const DimCheck *c, int axis) {
-  int64_t want, have;
-  return expr_is_const_int(c->dims.at[axis], &want) && expr_is_const_int(c->actual.at[axis], &have) && want == have;
+/* The extent that bound a dim, and two equal numbers, need no check at run time. */
+static bool is_trivial(Node *want, Node *have) {
+  int64_t a, b;
+  return want == have || (expr_is_const_int(want, &a) && expr_is_const_int(have, &b) && a == b);
 }
 
 void host_check_dims(Host *h, const DimCheckVec *checks, const Map *bound) {
   for each (const DimCheck, c, checks) {
     for (int i = 0; i < c->dims.len; i++) {
-      if (is_trivial(c, i)) continue;
-      Node *want = expr_cast(INT64, substitute(c->dims.at[i], bound), h->span);
+      Node *dim = substitute(c->dims.at[i], bound);
+      if (is_trivial(dim, c->actual.at[i])) continue;
+      Node *want = expr_cast(INT64, dim, h->span);
       Node *text = host_text(h, ir_print(c->dims.at[i], NULL));
       NodeVec args = c->tensor ? NODES(host_text(h, h->name), host_text(h, c->param), c->tensor, host_int(h, i), want, text)
                                : NODES(host_text(h, h->name), host_text(h, c->param), want, expr_cast(INT64, c->actual.at[i], h->span), text);

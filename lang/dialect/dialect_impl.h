@@ -81,6 +81,7 @@ typedef struct TensorBuilder {
   Node *attrs;                /* Dict of T.func_attr, or NULL */
   bool is_private;
   NodeVec params, buffers;    /* of the function so far */
+  Map told;                   /* undefined names that were reported */
   Map dims;                   /* interned name to Var: dims of the signature */
   Map ended;                  /* interned names of variables whose suite has ended, to their Span * */
 } TensorBuilder;
@@ -107,6 +108,20 @@ void declare_dims(Env *env, AstDef *def, DataType quoted, Map *dims);
 Node *dim_from_text(const char *text, Span span);
 /* The value of an annotation, with quoted dims replaced by expressions. */
 Value eval_annotation(Env *env, Ast *annotation);
+
+/* ---- faults (undefined.c) ---- */
+
+/* What a dialect knows of names when a statement has failed for one. */
+typedef struct UndefinedNames {
+  Env *env;
+  bool (*tell_ended)(const char *name, Span span); /* reports a name of a suite that has ended; false: it is none */
+  Map *told;        /* names reported in this function already */
+  const Map *ended; /* names of ended suites, for "did you mean" */
+  bool found;
+} UndefinedNames;
+
+/* If `e` is a NameError: reports every undefined name of the statement. False: nothing was reported. */
+bool report_undefined_names(UndefinedNames *u, const Error *e, Ast *statement);
 
 /* ---- functions and modules ---- */
 
@@ -142,6 +157,7 @@ typedef struct GraphBuilder {
   NodeVec outputs;       /* that R.output named */
   bool has_output;
   Map dims;              /* interned name to Var: symbolic variables of the function */
+  Map told;              /* undefined names that were reported */
   Map ended;             /* interned names of variables of dataflow blocks that ended, to them */
   Node *attrs;
   Node *result;          /* what the function returns */

@@ -1,5 +1,6 @@
 /* graph_stmt.c -- statements of a graph function: bindings, dataflow blocks, branches, local functions. */
 #include "lang/dialect/graph_stmt.h"
+#include "lang/builtin/tensor.h"
 
 /* ---- bindings ---- */
 
@@ -26,12 +27,12 @@ static Node *emit_match_cast(Node *cast, const char *name, Span span) {
   return var;
 }
 
+/* Values that become no binding: text, functions of the script, module names, dims, types. */
 static bool stays_in_script(Value v) {
-  if (v.type == &type_str || v.type == &type_dict || v.type == &type_namespace || v.type == &type_function ||
-      v.type == &type_dtype || v.type == &type_annotation || v.type == &type_poison || value_is_none(v))
-    return true;
-  return v.type == &type_node && (node_is_sinfo(v.node) || IS(IRModule, v.node) || IS(GlobalVar, v.node) ||
-                                  node_is_expr(v.node) || (!node_is_relax(v.node) && !IS(MatchCast, v.node)));
+  bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
+  if (number || v.type == &type_list || v.type == &type_tuple || v.type == &type_tensor) return false;
+  if (v.type != &type_node) return true;
+  return !IS(MatchCast, v.node) && (!node_is_relax(v.node) || IS(GlobalVar, v.node));
 }
 
 static Value symbolic_var(Env *env, Value v, const char *name) {
@@ -234,27 +235,19 @@ static void poison_target(void *env, Ast *target) {
   else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List) ast_each_child(target, poison_target, env);
 }
 
-/* A name that belonged to a dataflow block which has ended. */
-static void explain_ended(const Error *e) {
-  if (!str_same(e->kind, "NameError")) return;
-  Location loc = source_locate(e->span.lo);
-  if (!loc.source) return;
-  const char *name = str_intern_n(loc.source->text + (e->span.lo - loc.source->base), e->span.hi - e->span.lo);
+/* A name of a dataflow block that has ended has a message of its own. */
+static bool tell_ended(const char *name, Span span) {
   Node *ended = map_get(&graph->ended, name);
-  if (!ended) return;
-  Diag *d = diag_error(e->span, "'%s' is a variable of a dataflow block and is not seen outside it", name);
+  if (!ended) return false;
+  Diag *d = diag_error(span, "'%s' is a variable of a dataflow block and is not seen outside it", name);
   diag_note(d, ended->span, "it is bound here");
   diag_help(d, "name it in R.output(...) at the end of the block");
+  return true;
 }
 
-static bool is_ended_name(const Error *e) {
-  int before = diag_error_count();
-  explain_ended(e);
-  return diag_error_count() > before;
-}
-
-static void report(const Error *e) {
-  if (!is_ended_name(e)) report_statement_error(e);
+static void report(const Error *e, Env *env, Ast *statement) {
+  UndefinedNames names = {.env = env, .tell_ended = tell_ended, .told = &graph->told, .ended = &graph->ended};
+  if (!report_undefined_names(&names, e, statement)) report_statement_error(e);
 }
 
 static void exec_graph_statement(Env *env, Ast *statement) {
@@ -263,7 +256,7 @@ static void exec_graph_statement(Env *env, Ast *statement) {
   Error *e = protect(run_graph_statement, &job);
   if (!e) return;
   graph->in_dataflow = in_dataflow;
-  report(e);
+  report(e, env, statement);
   if (statement->kind == AST_KIND_Assign) poison_target(env, AST_AS(Assign, statement)->targets.at[0]);
   if (statement->kind == AST_KIND_AnnAssign) poison_target(env, AST_AS(AnnAssign, statement)->target);
 }
@@ -285,6 +278,6 @@ Node *graph_body(Env *env, const AstVec *statements, Span span) {
   GraphStatement job = {env, statements->at[n - 1]};
   Error *e = protect(return_value, &job);
   if (!e) return graph->result;
-  report(e);
+  report(e, env, job.statement);
   raise(ERROR_POISONED, span, "an earlier error");
 }

@@ -1,5 +1,6 @@
 /* te.c -- tensor expressions: te.compute and reductions, and their PrimFunc. */
 #include "lang/dialect/te.h"
+#include "ir/arith/arith.h"
 
 #define ARG(i)  call->args[i]
 #define SPAN(i) call->spans[i]
@@ -277,6 +278,19 @@ static Value te_create_prim_func(BuiltinCall *call) {
   return value_node(func_with_attr(f, "global_symbol", string_imm("main", call->span)));
 }
 
+/* Are two dims equal? True, False, or None where that can't be told. */
+static Value te_same_dim(BuiltinCall *call) {
+  Node *a = to_expr(ARG(0), SPAN(0)), *b = to_expr(ARG(1), SPAN(1));
+  Analyzer *facts = arith_new();
+  if (arith_can_prove_equal(facts, a, b)) return value_bool(true);
+  return arith_can_prove_different(facts, a, b) ? value_bool(false) : value_none();
+}
+
+static Value te_simplify(BuiltinCall *call) {
+  if (ARG(0).type != &type_node) return ARG(0);
+  return value_node(arith_simplify(arith_new(), to_expr(ARG(0), SPAN(0))));
+}
+
 static const Builtin te_names[] = {
     {"placeholder", "shape, dtype='float32', name='placeholder'", te_placeholder_fn, "an operand"},
     {"compute", "shape, fcompute, dtype=None, name='compute'", te_compute, "a tensor by its elements"},
@@ -286,6 +300,8 @@ static const Builtin te_names[] = {
     {"max", "expr, axis", te_max, "maximum over axes"},
     {"min", "expr, axis", te_min, "minimum over axes"},
     {"reduce", "reducer, sources, axis", te_reduce, "reduction by a T.comm_reducer"},
+    {"same_dim", "a, b", te_same_dim, "are two dims equal? None: not known"},
+    {"simplify", "expr", te_simplify, "a simpler form of a dim"},
     {"create_prim_func", "ops", te_create_prim_func, "a PrimFunc of operands and results"},
 };
 

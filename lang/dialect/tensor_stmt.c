@@ -369,13 +369,26 @@ static void poison_names(void *env, Ast *target) {
   else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List) ast_each_child(target, poison_names, env);
 }
 
+static bool tell_ended(const char *name, Span span) {
+  Span *ended = map_get(&tensor->ended, name);
+  if (!ended) return false;
+  Diag *d = diag_error(span, "'%s' is used outside the suite that defines it", name);
+  diag_note(d, *ended, "it is defined here; does the use belong inside this suite?");
+  return true;
+}
+
+static void report(const Error *e, Env *env, Ast *statement) {
+  UndefinedNames names = {.env = env, .tell_ended = tell_ended, .told = &tensor->told, .ended = &tensor->ended};
+  if (!report_undefined_names(&names, e, statement)) report_statement_error(e);
+}
+
 static void exec_statement(Suite *s, Ast *statement) {
   StatementJob job = {s, statement};
   BlockBuilder *block = tensor->block;
   Error *e = protect(run_statement, &job);
   if (!e) return;
   tensor->block = block;
-  report_statement_error(e);
+  report(e, s->env, statement);
   if (statement->kind == AST_KIND_Assign) poison_names(s->env, AST_AS(Assign, statement)->targets.at[0]);
   if (statement->kind == AST_KIND_AnnAssign) poison_names(s->env, AST_AS(AnnAssign, statement)->target);
 }
@@ -394,15 +407,4 @@ Node *tensor_suite(Env *outer, const AstVec *statements, Span span) {
   for each (Ast *, statement, statements) exec_statement(&s, *statement);
   end_scope(s.env);
   return close_suite(&s, span);
-}
-
-void report_statement_error(const Error *e) {
-  if (str_same(e->kind, ERROR_POISONED)) return;
-  Diag *d = error_report(e);
-  if (!tensor || !str_same(e->kind, "NameError")) return;
-  Location loc = source_locate(e->span.lo);
-  if (!loc.source) return;
-  const char *name = str_intern_n(loc.source->text + (e->span.lo - loc.source->base), e->span.hi - e->span.lo);
-  Span *ended = map_get(&tensor->ended, name);
-  if (ended) diag_note(d, *ended, "'%s' is defined here, in a suite that has ended; does the use belong inside it?", name);
 }

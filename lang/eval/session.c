@@ -77,7 +77,10 @@ bool session_run(Session *s, const Source *source, Value *last) {
   s->exit_status = 0;
   if (last) *last = value_absent();
   Run r = {.session = s, .module = parse_module(source), .last = last};
-  if (diag_error_count() > before) return false;
+  if (diag_error_count() > before) {
+    session_define(s, r.module);
+    return false;
+  }
   Error *e = eval_protect(run_module, &r);
   if (e && !str_same(e->kind, ERROR_INTERNAL) && exception_matches(e, exception_class("SystemExit")))
     take_exit(s, e);

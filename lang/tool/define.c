@@ -1,58 +1,11 @@
-/* define.c -- the modules that a file defines, without running the rest of the script.
- *
- * Imports, functions, classes and assignments of plain values are evaluated; calls for effect, loops and the like are
- * not. So `tvms check`, `opt` and `build` read the same file that `tvms FILE` runs. */
+/* define.c -- the modules that a file defines, for the subcommands that work on them. */
 #include "lang/dialect/packed.h"
 #include "lang/tool/tool.h"
 #include <string.h>
 
-static void find_call(void *found, Ast *node) {
-  if (node->kind == AST_KIND_Call) *(bool *)found = true;
-  else ast_each_child(node, find_call, found);
-}
-
-static bool has_call(Ast *node) {
-  bool found = false;
-  find_call(&found, node);
-  return found;
-}
-
-static bool is_definition(Ast *s) {
-  switch (s->kind) {
-  case AST_KIND_Import: case AST_KIND_ImportFrom: case AST_KIND_Def: case AST_KIND_Class: return true;
-  case AST_KIND_Assign:
-  case AST_KIND_AnnAssign: return !has_call(s);
-  default: return false;
-  }
-}
-
-typedef struct Definition {
-  Env *env;
-  Ast *statement;
-} Definition;
-
-static void run_definition(void *context) {
-  Definition *d = context;
-  AstVec one = {.at = &d->statement, .len = 1};
-  exec_block(d->env, &one);
-}
-
-/* A fault of one definition does not hide those of the next. A name that a statement left out would have defined is no
- * fault here: the script as a whole may be right. */
-static void define(Env *env, Ast *s) {
-  Definition d = {env, s};
-  Error *e = protect(run_definition, &d);
-  if (!e) return;
-  bool plain = s->kind == AST_KIND_Assign || s->kind == AST_KIND_AnnAssign;
-  if (plain && str_same(e->kind, "NameError")) return;
-  report_statement_error(e);
-}
-
 Session *session_definitions(const Source *source, const char *path) {
   Session *s = session_new(path);
-  AstModule *tree = parse_module(source);
-  for each (Ast *, statement, &tree->body)
-    if (is_definition(*statement)) define(s->globals, *statement);
+  session_define(s, parse_module(source));
   return s;
 }
 

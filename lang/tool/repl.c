@@ -130,7 +130,6 @@ static void command_paste(const char *unused) {
     str_add(&text, line);
     str_add_char(&text, '\n');
   }
-  line_editor_remember(str_text(&text));
   run_input(str_text(&text), text.len);
 }
 
@@ -229,6 +228,16 @@ static LineResult read_input(Str *text) {
   }
 }
 
+/* Line by line: an editor of single lines can show nothing else. */
+static void remember(const char *text) {
+  while (*text) {
+    size_t n = strcspn(text, "\n");
+    const char *line = str_copy_n(text, n);
+    if (!is_blank(line)) line_editor_remember(line);
+    text += n + (text[n] == '\n');
+  }
+}
+
 static void loop(void) {
   while (!leaving) {
     Str text = {0};
@@ -240,10 +249,10 @@ static void loop(void) {
     }
     const char *input = str_text(&text);
     if (*input == ':' && input[1] && input[1] != '\n') {
-      line_editor_remember(input);
+      remember(input);
       run_command(input + 1);
-    } else if (!is_blank(str_copy_n(input, strcspn(input, "\n"))) || strchr(input, '\n') + 1 != input + text.len) {
-      line_editor_remember(str_copy_n(input, text.len - 1));
+    } else if (text.len != strspn(input, " \t\r\n")) {
+      remember(input);
       run_input(input, text.len);
     }
   }

@@ -43,7 +43,7 @@ typedef struct Func {
   LLVMBasicBlockRef entry; /* holds the allocas; ends in a branch to the first real block */
   Map values;              /* Var to LLVMValueRef */
   Map ranges;              /* Var to Range64 *: integers that are known better than by dtype */
-  Map known_ranges;       /* Binary to Range64 *, as long as no variable is bound anew */
+  Map known_ranges;        /* Binary to Range64 *, as long as no variable is bound anew */
   Map distinct;            /* pointer Vars whose memory no other pointer reaches */
   VEC(LLVMValueRef) heap;  /* allocations to free on the way out */
   VEC(LoopScope) loops;    /* innermost last */
@@ -165,7 +165,7 @@ LLVMValueRef gen_alloca(Gen *g, LLVMTypeRef type, int64_t n, unsigned align, con
 bool gen_allocate(Gen *g, Allocate *n);
 void gen_allocate_const(Gen *g, AllocateConst *n);
 
-/* ---- intrin.c, math.c, call.c ---- */
+/* ---- intrin.c, math.c, float32_math.c, call.c, packed.c ---- */
 
 LLVMValueRef gen_call(Gen *g, Call *n);
 /* T.exp and its like: NULL if the table of math.c has no such name. */
@@ -179,6 +179,7 @@ LLVMValueRef float32_sigmoid(Gen *g, LLVMTypeRef type, LLVMValueRef x);
 LLVMValueRef float32_tanh(Gen *g, LLVMTypeRef type, LLVMValueRef x);
 LLVMValueRef float32_erf(Gen *g, LLVMTypeRef type, LLVMValueRef x);
 LLVMValueRef gen_extern(Gen *g, Call *n, const char *name);
+LLVMValueRef gen_call_packed(Gen *g, Call *n, const char *name, bool by_address);
 LLVMValueRef gen_kernel_call(Gen *g, Call *n);
 LLVMValueRef gen_llvm_intrinsic(Gen *g, Call *n, const char *name);
 /* A call of an LLVM intrinsic overloaded on one type. */

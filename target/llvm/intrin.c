@@ -297,6 +297,13 @@ static LLVMValueRef do_llvm_intrin(Gen *g, Call *n) {
   return gen_llvm_intrinsic(g, n, text_arg(n));
 }
 
+static LLVMValueRef do_call_packed(Gen *g, Call *n) {
+  return gen_call_packed(g, n, text_arg(n), false);
+}
+static LLVMValueRef do_call_cpacked(Gen *g, Call *n) {
+  return gen_call_packed(g, n, text_arg(n), true);
+}
+
 static const struct {
   const char *name;
   Handler *handler;
@@ -331,6 +338,8 @@ static const struct {
     {"tvm_access_ptr", do_access_ptr},
     {"call_extern", do_call_extern},
     {"call_pure_extern", do_call_extern},
+    {"call_packed", do_call_packed},
+    {"call_cpacked", do_call_cpacked},
     {"call_llvm_intrin", do_llvm_intrin},
     {"call_llvm_pure_intrin", do_llvm_intrin},
     {"tvm_stack_alloca", do_stack_alloca},

@@ -122,7 +122,8 @@ Range64 range_of(Gen *g, Node *n) {
   }
   case NK_Select:
     return range_union(range_of(g, AS(Select, n)->then), range_of(g, AS(Select, n)->orelse));
-  default: return node_is_binary(n->kind) ? range_remembered(g, (Binary *)(void *)n) : whole(n->dtype);
+  default:
+    return node_is_binary(n->kind) ? range_remembered(g, (Binary *)(void *)n) : whole(n->dtype);
   }
 }
 

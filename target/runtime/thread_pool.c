@@ -17,7 +17,7 @@
 
 #define MAX_THREADS      1024
 #define PARTS_PER_THREAD 4
-#define SPINS            2000 /* some 50 microseconds before a thread sleeps */
+#define SPINS            2000 /* some 100 microseconds before a thread sleeps */
 
 typedef struct Worker {
   pthread_t thread;

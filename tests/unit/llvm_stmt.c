@@ -402,6 +402,37 @@ TEST(llvm_calls_of_intrinsics_by_name) {
   CHECK(out[0] == 10 && out[1] == 2);
 }
 
+static int take_mixed(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
+                      int *ret_type) {
+  bool good = !self && n == 4 && types[0] == TVMS_INT && types[1] == TVMS_FLOAT &&
+              types[2] == TVMS_STR && types[3] == TVMS_PTR;
+  if (!good || args[0].i == 13) return tvms_set_error("take_mixed refuses");
+  ((int64_t *)args[3].p)[1] = args[0].i + (int64_t)args[1].f + (int64_t)strlen(args[2].s);
+  ret->i = 42;
+  *ret_type = TVMS_INT;
+  return 0;
+}
+
+TEST(llvm_kernels_call_packed_functions) {
+  TvmsFunc *f = NULL;
+  CHECK(tvms_func_new(&f, take_mixed, NULL, NULL) == 0);
+  CHECK(tvms_func_register("test.take_mixed", f, 1) == 0);
+  tvms_release(f);
+  Case c = case_new();
+  Node *C = case_buffer(&c, "c", INT64);
+  Node *value = call("call_packed", INT32,
+                     NODES(string_imm("test.take_mixed", NOWHERE), c.n, f32(2.5),
+                           string_imm("abc", NOWHERE), AS(Buffer, C)->data));
+  c.body = store_at(C, i64(0), MAKE(Cast, NOWHERE, INT64, .value = value));
+  TvmsModule *m = load_module(case_module(&c), "");
+  int64_t out[13] = {0};
+  CHECK(run_case(m, &c, 2, (void *[]){out}) == 0 && out[0] == 42 && out[1] == 7);
+  CHECK(run_case(m, &c, 13, (void *[]){out}) == -1);
+  CHECK(strcmp(tvms_last_error(), "take_mixed refuses") == 0);
+  tvms_release(m);
+  tvms_func_remove("test.take_mixed");
+}
+
 /* A kernel that gives back a scalar, and that may fail. */
 TEST(llvm_kernels_call_kernels) {
   Case c = case_new();
