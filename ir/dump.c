@@ -2,9 +2,25 @@
  *
  * One node a line, its fields below it and further to the right. A node that was shown before is
  * shown as its number only, so that shared parts don't multiply. */
-#include "ir/ir.h"
+#include "ir/ir_impl.h"
 
 enum { MAX_INDENT = 60 }; /* columns: text of very deep trees stays linear in their size */
+
+const char *text_of_int(int64_t x) { return str_format("%lld", (long long)x); }
+const char *text_of_bool(bool x) { return x ? "true" : "false"; }
+
+const char *text_of_double(double x) {
+  Str s = {0};
+  str_add_double(&s, x);
+  return str_text(&s);
+}
+
+const char *text_of_string(const char *text) {
+  Str s = {0};
+  if (!text) return "NULL";
+  str_add_quoted(&s, text, strlen(text));
+  return str_text(&s);
+}
 
 /* A line that is still to be written: a node under its field's name, or finished text. */
 typedef struct Line {
@@ -36,16 +52,9 @@ static void add_nodes(Dump *d, const char *name, NodeVec v) {
   for (int i = 0; i < v.len; i++) add_node(d, str_format("%s[%d]", name, i), v.at[i]);
 }
 
-static const char *quoted(const char *text) {
-  Str s = {0};
-  if (!text) return "NULL";
-  str_add_quoted(&s, text, strlen(text));
-  return str_text(&s);
-}
-
 static void add_texts(Dump *d, const char *name, StrVec v) {
   Str s = {0};
-  for each (const char *, text, &v) str_printf(&s, "%s%s", s.len ? ", " : "", quoted(*text));
+  for each (const char *, text, &v) str_printf(&s, "%s%s", s.len ? ", " : "", text_of_string(*text));
   add_text(d, name, str_format("[%s]", str_text(&s)));
 }
 
@@ -64,18 +73,6 @@ static const char *data_text(const ConstData *data) {
   return str_text(&s);
 }
 
-static const char *int_text(int64_t x) { return str_format("%lld", (long long)x); }
-static const char *bool_text(bool x) { return x ? "true" : "false"; }
-static const char *double_text(double x) {
-  Str s = {0};
-  str_add_double(&s, x);
-  return str_text(&s);
-}
-
-/* The text of a plain value, by its type. */
-#define VALUE_TEXT(x)                                                                              \
-  _Generic((x), bool: bool_text, double: double_text, DataType: dtype_text, default: int_text)(x)
-
 static void add_fields(Dump *d, Node *node) {
 #define DUMP_SUB(x)    add_node(d, #x, n->x);
 #define DUMP_SUBS(x)   add_nodes(d, #x, n->x);
@@ -83,9 +80,9 @@ static void add_fields(Dump *d, Node *node) {
 #define DUMP_DEFS(x)   DUMP_SUBS(x)
 #define DUMP_USE(x)    DUMP_SUB(x)
 #define DUMP_INFO(x)   DUMP_SUB(x)
-#define DUMP_VAL(x)    add_text(d, #x, VALUE_TEXT(n->x));
+#define DUMP_VAL(x)    add_text(d, #x, TEXT_OF(n->x));
 #define DUMP_INTS(x)   add_ints(d, #x, n->x);
-#define DUMP_STR(x)    add_text(d, #x, quoted(n->x));
+#define DUMP_STR(x)    add_text(d, #x, text_of_string(n->x));
 #define DUMP_STRS(x)   add_texts(d, #x, n->x);
 #define DUMP_NAME(x)   DUMP_STR(x)
 #define DUMP_TENSOR(x) add_text(d, #x, data_text(n->x));

@@ -117,7 +117,8 @@ typedef enum { WALK_ON, WALK_PRUNE, WALK_STOP } WalkResult;
 
 /* Visits `n` and all below it, parents first, in the order of node.def; buffers in USE places are
  * handed to `enter` too, but not walked into. INFO is not walked. Long sequences and chains of
- * bodies do not deepen the C stack. `leave` may be NULL. Returns false if a callback said STOP. */
+ * bodies do not deepen the C stack. `leave`, which may be NULL, is called after all below a node that
+ * `enter` answered ON for. Returns false if a callback said STOP. */
 typedef struct Walker {
   WalkResult (*enter)(struct Walker *w, Node *n);
   void (*leave)(struct Walker *w, Node *n);
@@ -132,7 +133,8 @@ void node_each_child(Node *n, void (*visit)(void *context, Node *child), void *c
 
 /* mutate(m, n) gives n to m->rewrite, which returns the node to stand in its place: n itself, a new
  * node, or mutate_children(m, n) to go on below. NULL stays NULL. In SeqStmt and BindingBlock
- * vectors, a rewrite that returns NULL removes the element, and a SeqStmt is spliced in.
+ * vectors, a rewrite that returns NULL removes the element, and a SeqStmt is spliced in; a SeqStmt
+ * that is left with one statement is that statement, with none Evaluate(0).
  *
  * Variables, buffers and graph variables are identities: each is rewritten once per mutator, where
  * first met (definition or use, its shape and type included), so all its uses stay the same node.
@@ -176,6 +178,8 @@ Node *pointer_var_new(const char *name, DataType elem, const char *scope, Span s
  * constant zero is a raised ZeroDivisionError. Raises TypeError at `span` where no rule applies
  * ("/" of two integers). kind: Add to Or. */
 Node *expr_binary(NodeKind kind, Node *a, Node *b, Span span);
+/* The same for the quotient rounded towards zero: of integers, T.truncdiv; of floats, "/". */
+Node *expr_truncdiv(Node *a, Node *b, Span span);
 Node *expr_not(Node *a, Span span);
 Node *expr_neg(Node *a, Span span);
 /* Constants are converted at once; no node if the dtype is right already. */

@@ -1,14 +1,43 @@
 /* module.c -- modules as lists of functions by name, and attributes of functions. */
 #include "ir/ir.h"
 
-Node *module_new(void) { return MAKE(IRModule, (Span){0}, VOID_TYPE, .attrs = dict_new(), .global_infos = dict_new()); }
+Node *module_new(void) {
+  return MAKE(IRModule, (Span){0}, VOID_TYPE, .attrs = dict_new(), .global_infos = dict_new());
+}
 
 static IRModule *as_module(const Node *n) { return AS(IRModule, n); }
 
+static const char *name_at(const IRModule *m, int i) {
+  return AS(GlobalVar, m->globals.at[i])->name;
+}
+
+/* The index of the large module that was asked last: passes ask the same one again and again. The
+ * list that it was made of tells whether a module under construction has grown since. */
+static int find_in_large(IRModule *m, const char *name) {
+  static struct {
+    const IRModule *module;
+    Node **at;
+    int len;
+    Map index;
+  } last;
+  if (last.module != m || last.at != m->globals.at || last.len != m->globals.len) {
+    last.module = m;
+    last.at = m->globals.at;
+    last.len = m->globals.len;
+    last.index = module_index(&m->node);
+  }
+  return (int)(intptr_t)map_get(&last.index, str_intern(name)) - 1;
+}
+
 static int find_function(const Node *module, const char *name) {
+  enum { LARGE = 16 };
   IRModule *m = as_module(module);
+  if (m->globals.len >= LARGE) {
+    int i = find_in_large(m, name);
+    if (i < 0 || str_same(name_at(m, i), name)) return i;
+  }
   for (int i = 0; i < m->globals.len; i++)
-    if (str_same(AS(GlobalVar, m->globals.at[i])->name, name)) return i;
+    if (str_same(name_at(m, i), name)) return i;
   return -1;
 }
 
@@ -51,7 +80,7 @@ Node *module_without(const Node *module, const char *name) {
   IRModule *m = as_module(module);
   NodeVec globals = {0}, functions = {0};
   for (int i = 0; i < m->globals.len; i++) {
-    if (str_same(AS(GlobalVar, m->globals.at[i])->name, name)) continue;
+    if (str_same(name_at(m, i), name)) continue;
     vec_push(&globals, m->globals.at[i]);
     vec_push(&functions, m->functions.at[i]);
   }
@@ -62,13 +91,14 @@ Map module_index(const Node *module) {
   IRModule *m = as_module(module);
   Map index = {0};
   for (int i = 0; i < m->globals.len; i++)
-    map_set(&index, str_intern(AS(GlobalVar, m->globals.at[i])->name), (void *)(intptr_t)(i + 1));
+    map_set(&index, str_intern(name_at(m, i)), (void *)(intptr_t)(i + 1));
   return index;
 }
 
 const char *module_fresh_name(const Node *module, const char *hint) {
   const char *name = str_intern(hint);
-  for (int i = 1; find_function(module, name) >= 0; i++) name = str_intern(str_format("%s_%d", hint, i));
+  for (int i = 1; find_function(module, name) >= 0; i++)
+    name = str_intern(str_format("%s_%d", hint, i));
   return name;
 }
 
@@ -79,7 +109,9 @@ static Node *attrs_of(const Node *func) {
 }
 
 Node *func_attr(const Node *func, const char *key) { return dict_get(attrs_of(func), key); }
-const char *func_symbol(const Node *func) { return dict_get_str(attrs_of(func), "global_symbol", NULL); }
+const char *func_symbol(const Node *func) {
+  return dict_get_str(attrs_of(func), "global_symbol", NULL);
+}
 
 Node *func_with_attr(Node *func, const char *key, Node *value) {
   Node *attrs = dict_with(attrs_of(func), key, value);

@@ -1,4 +1,5 @@
-/* op.c -- operator nodes, one for each name; the table of scalar builtins; the registry of graph operators. */
+/* op.c -- operator nodes, one for each name; the table of scalar builtins; the registry of graph
+ * operators. */
 #include "ir/ir.h"
 
 static Map ops;   /* interned name to its Op node */
@@ -22,14 +23,20 @@ enum { INTRINS = sizeof intrins / sizeof *intrins };
 const Intrin *intrin_find(const char *name) {
   static Map by_name;
   if (!by_name.live)
-    for (int i = 0; i < INTRINS; i++) map_set(&by_name, str_intern(intrins[i].name), (void *)(uintptr_t)&intrins[i]);
+    for (int i = 0; i < INTRINS; i++)
+      map_set(&by_name, str_intern(intrins[i].name), (void *)(uintptr_t)&intrins[i]);
   return map_get(&by_name, str_intern(name));
 }
 
+/* Asked for every call of a program: known operators are found by pointer. */
 const Intrin *intrin_of(const Node *op) {
+  static Map by_op;
   if (!IS(Op, op)) return NULL;
+  if (map_has(&by_op, op)) return map_get(&by_op, op);
   const char *name = AS(Op, op)->name;
-  return strncmp(name, "tir.", 4) == 0 ? intrin_find(name + 4) : NULL;
+  const Intrin *in = strncmp(name, "tir.", 4) == 0 ? intrin_find(name + 4) : NULL;
+  if (map_get(&ops, name) == op) map_set(&by_op, op, (void *)(uintptr_t)in);
+  return in;
 }
 
 bool is_intrin_call(const Node *n, const char *name) {

@@ -220,15 +220,13 @@ static bool has_var(Node *n) {
   return !walk(&w, n);
 }
 
-void print_shape(Printer *p, NodeVec v) {
+void print_shape(Printer *p, NodeVec v, DataType beside) {
   str_add_char(&p->out, '(');
   for (int i = 0; i < v.len; i++) {
     if (i) str_add(&p->out, ", ");
     bool quoted = p->in_signature && has_var(v.at[i]);
     if (quoted) str_add_char(&p->out, '"');
-    int64_t plain;
-    if (expr_is_const_int(v.at[i], &plain) && p->in_signature && dtype_equal(v.at[i]->dtype, INT64)) str_printf(&p->out, "%lld", (long long)plain);
-    else print_expr(p, v.at[i]);
+    print_beside(p, v.at[i], beside);
     if (quoted) str_add_char(&p->out, '"');
   }
   str_add(&p->out, v.len == 1 ? ",)" : ")");

@@ -7,7 +7,7 @@
 static void print_tensor_info(Printer *p, TensorStructInfo *t) {
   Str args = {0}, outer = p->out;
   p->out = (Str){0};
-  if (IS(ShapeExpr, t->shape)) print_shape(p, AS(ShapeExpr, t->shape)->values);
+  if (IS(ShapeExpr, t->shape)) print_shape(p, AS(ShapeExpr, t->shape)->values, INT64);
   else if (t->shape) str_add(&p->out, name_of(p, t->shape));
   args = p->out;
   p->out = outer;
@@ -60,7 +60,7 @@ void print_sinfo(Printer *p, Node *n) {
     str_add(&p->out, "R.Shape");
     if (s->known) {
       str_add_char(&p->out, '(');
-      print_shape(p, s->values);
+      print_shape(p, s->values, INT64);
       str_add_char(&p->out, ')');
     } else if (s->ndim >= 0) str_printf(&p->out, "(ndim=%d)", s->ndim);
     break;

@@ -39,7 +39,8 @@ void print_expr(Printer *p, Node *n);
 /* Beside an operand of this dtype an immediate may stand without its type. */
 void print_beside(Printer *p, Node *n, DataType t);
 void print_exprs(Printer *p, NodeVec v);  /* a, b, c */
-void print_shape(Printer *p, NodeVec v);  /* (a, b) or (a,) */
+/* (a, b) or (a,); numbers of dtype `beside` stand bare. */
+void print_shape(Printer *p, NodeVec v, DataType beside);
 void print_attr(Printer *p, Node *n);     /* attribute values */
 void print_region(Printer *p, Node *n);   /* A[0:4, i] */
 void print_quoted(Printer *p, const char *text);

@@ -15,17 +15,18 @@ static bool is_plain(Buffer *b) {
 }
 
 void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always) {
-  print_shape(p, b->shape);
+  print_shape(p, b->shape, VOID_TYPE);
   if (dtype_always || !dtype_equal(b->elem, FLOAT32)) str_printf(&p->out, ", \"%s\"", dtype_text(b->elem));
   if (with_data) str_printf(&p->out, ", data=%s", expr_text(p, b->data));
   if (b->strides.len) {
     str_add(&p->out, ", strides=(");
     for (int i = 0; i < b->strides.len; i++) {
       bool fresh = IS(Var, b->strides.at[i]) && !map_has(&p->names, b->strides.at[i]);
-      if (fresh) str_printf(&p->out, "\"%s\", ", name_define(p, b->strides.at[i]));
-      else str_printf(&p->out, "%s, ", expr_text(p, b->strides.at[i]));
+      if (i) str_add(&p->out, ", ");
+      if (fresh) str_printf(&p->out, "\"%s\"", name_define(p, b->strides.at[i]));
+      else str_add(&p->out, expr_text(p, b->strides.at[i]));
     }
-    str_add_char(&p->out, ')');
+    str_add(&p->out, b->strides.len == 1 ? ",)" : ")");
   }
   bool own_offset = IS(Var, b->elem_offset) && !map_has(&p->names, b->elem_offset);
   if (b->elem_offset && !own_offset) str_printf(&p->out, ", elem_offset=%s", expr_text(p, b->elem_offset));
@@ -506,7 +507,7 @@ static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
     Buffer *b = AS(Buffer, f->buffers.at[i]);
     str_printf(&p->out, "%s: T.Buffer(", name_define(p, &b->node));
     p->in_signature = true;
-    print_shape(p, b->shape);
+    print_shape(p, b->shape, VOID_TYPE);
     p->in_signature = false;
     str_printf(&p->out, ", \"%s\")", dtype_text(b->elem));
     map_set(&p->names, b->data, (void *)(uintptr_t)str_intern(str_format("%s.data", name_of(p, &b->node))));

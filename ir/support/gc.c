@@ -19,7 +19,8 @@ void gc_start(void) {
   GC_allow_register_threads();
   GC_set_warn_proc(GC_ignore_warn_proc);
   GC_set_oom_fn(out_of_memory);
-  GC_expand_hp(64u << 20); /* most runs then never collect */
+  GC_set_free_space_divisor(1); /* nodes live long: collect seldom */
+  GC_expand_hp(384u << 20);     /* address space only, until it is used */
 }
 
 void *gc_alloc(size_t n) {

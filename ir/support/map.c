@@ -7,9 +7,16 @@ static uint32_t hash_pointer(const void *key) {
   return (uint32_t)(h >> 32);
 }
 
+/* Up to this many entries are searched one by one, without an index. */
+enum { FEW = 8 };
+
 /* The entry's index, or -1. */
 static int find(const Map *m, const void *key) {
-  if (!m->slot_count) return -1;
+  if (!m->slot_count) {
+    for (int i = 0; i < m->len; i++)
+      if (m->at[i].key == key) return key ? i : -1;
+    return -1;
+  }
   uint32_t mask = (uint32_t)m->slot_count - 1;
   for (uint32_t i = hash_pointer(key) & mask; m->slots[i]; i = (i + 1) & mask)
     if (m->at[m->slots[i] - 1].key == key) return m->slots[i] - 1;
@@ -17,6 +24,7 @@ static int find(const Map *m, const void *key) {
 }
 
 static void index_entry(Map *m, int entry) {
+  if (!m->slot_count) return;
   uint32_t mask = (uint32_t)m->slot_count - 1, i = hash_pointer(m->at[entry].key) & mask;
   while (m->slots[i]) i = (i + 1) & mask;
   m->slots[i] = entry + 1;
@@ -24,14 +32,16 @@ static void index_entry(Map *m, int entry) {
 
 /* Drops removed entries and rebuilds the index with room for twice the live ones. */
 static void rebuild(Map *m) {
-  int cap = m->live < 4 ? 8 : m->live * 2, n = 0;
+  int cap = m->live < 4 ? 4 : m->live * 2, n = 0;
   MapEntry *at = NEW_ARRAY(MapEntry, cap);
   for (int i = 0; i < m->len; i++)
     if (m->at[i].key) at[n++] = m->at[i];
   m->at = at;
   m->len = n;
   m->cap = cap;
-  m->slot_count = 16;
+  m->slot_count = 0;
+  if (cap <= FEW) return;
+  m->slot_count = 32;
   while (m->slot_count < cap * 2) m->slot_count *= 2;
   m->slots = (int32_t *)(void *)NEW_BYTES(sizeof(int32_t) * (size_t)m->slot_count);
   for (int i = 0; i < n; i++) index_entry(m, i);

@@ -58,7 +58,7 @@ static Value builtin_ascii(BuiltinCall *c) {
 
 static Value builtin_hash(BuiltinCall *c) {
   uint64_t h = value_hash(c->args[0], c->spans[0]);
-  return value_int(c->args[0].type == &type_int ? c->args[0].integer : (int64_t)(h >> 2));
+  return value_int((int64_t)(h >> 2));
 }
 
 static Value builtin_callable(BuiltinCall *c) { return value_bool(value_is_callable(c->args[0])); }

@@ -35,10 +35,12 @@ static bool stays_in_script(Value v) {
   return !IS(MatchCast, v.node) && (!node_is_relax(v.node) || IS(GlobalVar, v.node));
 }
 
-static Value symbolic_var(Env *env, Value v, const char *name) {
-  (void)env;
-  Node *known = map_get(&graph->dims, name);
-  if (known) return value_node(known);
+/* n = T.int64() names a dim of this function or of one around it, or a new one. */
+static Value symbolic_var(Value v, const char *name) {
+  for (GraphBuilder *g = graph; g; g = g->outer) {
+    Node *known = map_get(&g->dims, name);
+    if (known) return value_node(known);
+  }
   name_fresh(v, name);
   map_set(&graph->dims, name, v.node);
   return v;
@@ -49,7 +51,7 @@ static void bind_graph_name(Binder *binder, Ast *target, Value v) {
   const char *name = AST_AS(Name, target)->name;
   Span span = target->span;
   if (v.type == &type_meta) v = *(Value *)v.object;
-  else if (is_fresh_var(v)) v = symbolic_var(b->base.env, v, name);
+  else if (is_fresh_var(v)) v = symbolic_var(v, name);
   else if (value_is_node(v, NK_MatchCast)) v = value_node(emit_match_cast(v.node, name, span));
   else if (!stays_in_script(v)) {
     /* A number is a constant tensor of rank 0. */

@@ -2,7 +2,7 @@
  *
  * A registered namespace comes first. A file is looked for beside the importing file (in the
  * current folder for the REPL), then in the folders of $TVMS_PATH, separated by colons. `a.b` is
- * the file a/b.tvms; a folder with __init__.tvms is a module too. Each file is run once. */
+ * the file a/b.tvms; a folder is a module too, whose text is __init__.tvms if there is one. Each file is run once. */
 #include "lang/eval/eval_impl.h"
 #include "lang/lang.h"
 #include <stdlib.h>
@@ -25,6 +25,10 @@ static void file_module_names(Namespace *ns, StrVec *out) {
   Map *m = &((FileModule *)(void *)ns)->env->names;
   for (int i = 0; i < m->len; i++)
     if (m->at[i].key) vec_push(out, m->at[i].key);
+}
+
+static void file_module_set(Namespace *ns, const char *name, Value x) {
+  env_set(((FileModule *)(void *)ns)->env, name, x);
 }
 
 typedef struct FileRun {
@@ -58,11 +62,12 @@ static void run_file(FileModule *m, const char *path, Span span) {
 
 Value module_load_file(const char *name, const char *path, Span span) {
   path = str_intern(path);
+  if (path[strlen(path) - 1] == '/') return value_namespace(name);
   FileModule *m = map_get(&modules, path);
   if (m && m->running)
     raise("ImportError", span, "the modules import each other: '%s' is still being read", name);
   if (m) return value_of(&type_namespace, m);
-  m = NEW(FileModule, .ns = {.name = name, .find = file_module_find, .names = file_module_names},
+  m = NEW(FileModule, .ns = {.name = name, .find = file_module_find, .names = file_module_names, .set = file_module_set},
           .env = session_new(path)->globals);
   m->env->path = path;
   env_set(m->env, str_intern("__name__"), value_str(name));
@@ -78,16 +83,19 @@ static const char *folder_of(const char *path) {
   return slash ? str_copy_n(path, (size_t)(slash - path)) : ".";
 }
 
-/* "folder/a/b.tvms" or "folder/a/b/__init__.tvms"; NULL if neither is there. */
+/* "folder/a/b/__init__.tvms", "folder/a/b.tvms", or "folder/a/b/" for a folder without the first;
+ * NULL if there is none of them. */
 static const char *file_in(const char *folder, const char *dotted) {
   char *rest = (char *)(uintptr_t)str_copy_n(dotted, strlen(dotted));
   for (char *p = rest; *p; p++)
     if (*p == '.') *p = '/';
   const char *prefix = strcmp(folder, ".") == 0 ? "" : str_format("%s/", folder);
-  const char *path = str_format("%s%s.tvms", prefix, rest);
-  if (access(path, R_OK) == 0) return path;
-  path = str_format("%s%s/__init__.tvms", prefix, rest);
-  return access(path, R_OK) == 0 ? path : NULL;
+  for (int i = 0; i < 2; i++) {
+    const char *path = i ? str_format("%s%s.tvms", prefix, rest) : str_format("%s%s/__init__.tvms", prefix, rest);
+    if (access(path, R_OK) == 0) return path;
+  }
+  const char *folder_path = str_format("%s%s/", prefix, rest);
+  return access(folder_path, X_OK) == 0 ? folder_path : NULL;
 }
 
 static const char *find_file(Env *env, const char *dotted, int level) {

@@ -112,7 +112,7 @@ static void run_case(void *context) {
   else if (strcmp(form, "output") == 0) r->ok = test_output(r->t, &r->actual);
   else if (strcmp(form, "pass") == 0) r->ok = test_pass(r->t);
   else diag_error((Span){0}, "%s: unknown form of test '%s'; the forms are run, expect-error, "
-                             "output and pass", r->t->path, form);
+                             "output, module and pass", r->t->path, form);
 }
 
 /* Errors that a case lets out are its failure. */
@@ -194,7 +194,9 @@ static void run_file(const char *path) {
     tool_flush();
     return;
   }
+  if (tests.pattern && !strstr(path, tests.pattern) && !strstr(source->text, tests.pattern)) return;
   TestCaseVec cases = split_cases(source);
+  if (strcmp(cases.at[0].form, "module") == 0) return;
   if (strcmp(cases.at[0].form, "run") != 0) return run_cases(source, &cases);
   Session *s = session_new(path);
   bool ok = session_run(s, source, NULL);

@@ -7,6 +7,7 @@
  *                  its text}}`, or with @+1, @-2, @* (anywhere); missing and unexpected both fail
  *   output         what the text prints holds the texts of its `# CHECK: ` lines, in order;
  *                  `# CHECK-NEXT: ` on the next line, `# CHECK-NOT: ` not before the next match
+ *   module         no test: what other files import
  *   pass PIPELINE  the module Before, run through the pipeline, equals the module Expected */
 #ifndef LANG_TOOL_TEST_H
 #define LANG_TOOL_TEST_H

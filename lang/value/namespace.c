@@ -93,7 +93,8 @@ static Value get_attr(Value v, const char *name, Span span) {
 
 static bool set_attr(Value v, const char *name, Value x, Span span) {
   (void)span;
-  namespace_set(v, name, x);
+  if (namespace_of(v)->set) namespace_of(v)->set(v.object, name, x);
+  else namespace_set(v, name, x);
   return true;
 }
 

@@ -45,6 +45,9 @@ void set_add(Value set, Value x, Span span);
 
 /* ---- range, slice ---- */
 
+/* An int, a bool, or what has __index__; false for all else. */
+bool value_to_index(Value v, int64_t *i, Span span);
+
 typedef struct RangeObject {
   int64_t start, stop, step, length;
 } RangeObject;

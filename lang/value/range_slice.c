@@ -32,10 +32,11 @@ SliceBounds slice_bounds(Value slice, int64_t length, Span span) {
 }
 
 int64_t index_in_range(Value index, int64_t length, const char *what, Span span) {
-  if (index.type != &type_int && index.type != &type_bool && index.type != &type_instance)
+  int64_t i;
+  if (!value_to_index(index, &i, span))
     raise("TypeError", span, "%s indices must be integers or slices, not '%s'", what,
           value_type_text(index));
-  int64_t i = value_as_int(index, "an index", span), at = i < 0 ? i + length : i;
+  int64_t at = i < 0 ? i + length : i;
   if (at < 0 || at >= length)
     raise("IndexError", span, "%s index out of range: %lld, the length is %lld", what, (long long)i,
           (long long)length);

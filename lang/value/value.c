@@ -16,13 +16,14 @@ bool value_truth(Value v, Span span) {
 
 /* ---- text ---- */
 
-/* Containers whose repr is being written: one met again inside itself is written as "...". The
- * marks of a repr that raised are above the C stack's end, and so are dropped. */
-typedef struct Writing {
-  const struct Writing *outer;
+/* Containers whose repr is being written: one met again inside itself is written as "...". Each
+ * mark tells where on the C stack its repr runs; a repr that raised has left marks that lie deeper
+ * than the present frame, and those are dropped. */
+typedef struct Mark {
   const void *object;
-} Writing;
-static const Writing *writing;
+  const char *frame;
+} Mark;
+static VEC(Mark) writing;
 
 static bool is_container(Value v) {
   return v.type == &type_list || v.type == &type_dict || v.type == &type_set ||
@@ -30,17 +31,18 @@ static bool is_container(Value v) {
 }
 
 static void add_container_repr(Value v, Str *out) {
-  Writing here = {.object = v.object};
-  while (writing && (const char *)writing <= (const char *)&here) writing = writing->outer;
-  for (const Writing *w = writing; w; w = w->outer)
-    if (w->object == v.object)
+  const char *frame = __builtin_frame_address(0);
+  while (writing.len && vec_last(&writing).frame <= frame) writing.len--;
+  for each (Mark, m, &writing)
+    if (m->object == v.object)
       return str_add(out, v.type == &type_list    ? "[...]"
                           : v.type == &type_tuple ? "(...)"
                                                   : "{...}");
-  here.outer = writing;
-  writing = &here;
+  Mark here = {v.object, frame};
+  int outer = writing.len;
+  vec_push(&writing, here);
   v.type->repr(v, out);
-  writing = here.outer;
+  writing.len = outer;
 }
 
 void value_add_repr(Value v, Str *out) {
@@ -303,24 +305,35 @@ ValueVec value_to_vec(Value iterable, Span span) {
 
 /* ---- conversions that arguments need ---- */
 
+/* What the special method gives, of instances and of types that have it as an attribute. */
+static Value special(Value v, const char *name, Span span) {
+  if (v.type == &type_instance) return instance_special(v, name, 0, NULL, span);
+  Value f = value_find_attr(v, str_intern(name), span);
+  return f.type ? value_call_with(f, 0, NULL, span) : f;
+}
+
+bool value_to_index(Value v, int64_t *i, Span span) {
+  if (v.type == &type_bool) v = value_int(v.boolean);
+  else if (v.type != &type_int && v.type != &type_float && v.type != &type_str)
+    v = special(v, "__index__", span);
+  *i = v.integer;
+  return v.type == &type_int;
+}
+
 int64_t value_as_int(Value v, const char *what, Span span) {
+  int64_t i;
   if (v.type == &type_int) return v.integer;
-  if (v.type == &type_bool) return v.boolean;
-  if (v.type == &type_instance) {
-    Value r = instance_special(v, "__index__", 0, NULL, span);
-    if (r.type == &type_int) return r.integer;
-  }
-  raise("TypeError", span, "%s must be an int, not '%s'", what, value_type_text(v));
+  if (!value_to_index(v, &i, span))
+    raise("TypeError", span, "%s must be an int, not '%s'", what, value_type_text(v));
+  return i;
 }
 
 double value_as_float(Value v, const char *what, Span span) {
   if (v.type == &type_float) return v.real;
   if (v.type == &type_int) return (double)v.integer;
   if (v.type == &type_bool) return v.boolean;
-  if (v.type == &type_instance) {
-    Value r = instance_special(v, "__float__", 0, NULL, span);
-    if (r.type == &type_float) return r.real;
-  }
+  Value r = v.type == &type_str ? value_absent() : special(v, "__float__", span);
+  if (r.type == &type_float) return r.real;
   raise("TypeError", span, "%s must be a number, not '%s'", what, value_type_text(v));
 }
 

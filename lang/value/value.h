@@ -197,6 +197,7 @@ typedef struct Namespace {
   /* Asked for names that are not in `values`; absent if unknown. May be NULL. */
   Value (*find)(struct Namespace *ns, const char *name);
   void (*names)(struct Namespace *ns, StrVec *out);
+  void (*set)(struct Namespace *ns, const char *name, Value x); /* NULL: into `values` */
 } Namespace;
 Value value_namespace(const char *name);
 void namespace_set(Value ns, const char *name, Value x);

@@ -27,6 +27,9 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+/* The program's own functions must not take the place of those of the same name in this library. */
+#pragma GCC visibility push(hidden)
+
 /* Where T.break_loop and T.continue_loop go. */
 typedef struct LoopScope {
   LLVMBasicBlockRef next, exit;
@@ -209,5 +212,7 @@ void emit_file(Node *module, const Target *target, EmitKind kind, const char *pa
 /* Raises with what the linker said. */
 void link_shared(const char *object, const char *path);
 _Noreturn void raise_llvm(const char *doing, char *message); /* disposes of the message */
+
+#pragma GCC visibility pop
 
 #endif

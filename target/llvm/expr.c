@@ -51,6 +51,11 @@ static LLVMValueRef gen_ramp(Gen *g, Ramp *n) {
   return LLVMBuildAdd(g->b, base, offset, "ramp");
 }
 
+static LLVMValueRef gen_broadcast(Gen *g, Broadcast *n) {
+  type_check(n->node.dtype, n->node.span);
+  return gen_splat(g, gen_expr(g, n->value), n->lanes);
+}
+
 /* Lanes picked by constant indices from all vectors, one behind the other. */
 static LLVMValueRef gen_shuffle(Gen *g, Shuffle *n) {
   VEC(LLVMValueRef) lanes = {0};
@@ -106,7 +111,7 @@ LLVMValueRef gen_expr(Gen *g, Node *n) {
   case NK_Select: return gen_select(g, AS(Select, n));
   case NK_Cast: return gen_cast_node(g, AS(Cast, n));
   case NK_Ramp: return gen_ramp(g, AS(Ramp, n));
-  case NK_Broadcast: return gen_splat(g, gen_expr(g, AS(Broadcast, n)->value), n->dtype.lanes);
+  case NK_Broadcast: return gen_broadcast(g, AS(Broadcast, n));
   case NK_Shuffle: return gen_shuffle(g, AS(Shuffle, n));
   case NK_BufferLoad: return gen_load(g, AS(BufferLoad, n));
   case NK_Let: return gen_let(g, AS(Let, n));

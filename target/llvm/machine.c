@@ -1,18 +1,30 @@
 /* machine.c -- from a target's options to an LLVM target machine.
  *
- * LLVM ignores processors and features that it does not know, but for a line on standard error.
- * Here that line becomes an error: standard error is turned into a file while the machine is made.
- */
+ * LLVM ignores processors and features that it does not know, but for a line on standard error, and
+ * it ends the process where a processor can't run code for its architecture. So a choice that a
+ * user made is tried first in a child process, whose last words become the error. */
 #include "target/llvm/codegen.h"
+#include <errno.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Target.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* The last resort: LLVM's own handler would abort. */
+static void give_up(const char *reason) {
+  fprintf(stderr, "tvms: error: LLVM gives up: %s\n", reason);
+  _exit(70);
+}
 
 static void start_llvm(void) {
   static bool started;
   if (started) return;
   started = true;
+  LLVMInstallFatalErrorHandler(give_up);
   LLVMInitializeAllTargetInfos();
   LLVMInitializeAllTargets();
   LLVMInitializeAllTargetMCs();
@@ -31,51 +43,46 @@ void raise_llvm(const char *doing, char *message) {
   error_raisef("CompileError", (Span){0}, "%s: %s", doing, take(message));
 }
 
-/* ---- standard error as a file ---- */
-
-typedef struct Capture {
-  int saved, file;
-} Capture;
-
-static Capture capture_begin(void) {
-  fflush(stderr);
-  Capture c = {dup(2), memfd_create("stderr", MFD_CLOEXEC)};
-  if (c.saved >= 0 && c.file >= 0) dup2(c.file, 2);
-  return c;
-}
-
-static const char *capture_end(Capture c) {
-  fflush(stderr);
-  if (c.saved >= 0 && c.file >= 0) dup2(c.saved, 2);
-  char text[4096] = "";
-  ssize_t n = c.file >= 0 ? pread(c.file, text, sizeof text - 1, 0) : 0;
-  if (c.saved >= 0) close(c.saved);
-  if (c.file >= 0) close(c.file);
-  return str_copy_n(text, n > 0 ? (size_t)n : 0);
-}
-
-/* ---- the machine ---- */
+/* ---- what was chosen ---- */
 
 typedef struct Choice {
   const char *triple, *cpu, *features;
   LLVMTargetRef llvm;
   LLVMCodeGenOptLevel level;
+  bool is_own; /* the processor and its features are this machine's: they need no trial */
 } Choice;
 
 static const char *architecture(const char *triple) {
   return str_copy_n(triple, strcspn(triple, "-"));
 }
 
-static Choice choose(const Target *target) {
-  Choice c = {0};
-  const char *triple = target_option(target, "mtriple"), *cpu = target_option(target, "mcpu");
-  const char *host = take(LLVMGetDefaultTargetTriple()), *more = target_option(target, "mattr");
+/* Pointers of 64 bits and bytes in this order: what the runtime's ABI and constants have. */
+static void check_architecture(const char *triple) {
+  static const char *const known[] = {"x86_64", "aarch64",     "arm64",   "riscv64",
+                                      "amd64",  "powerpc64le", "ppc64le", "loongarch64"};
+  const char *name = architecture(triple);
+  for (int i = 0; i < 8; i++)
+    if (str_same(known[i], name)) return;
+  error_raisef("TargetError", (Span){0},
+               "option -mtriple: the llvm target makes code for x86_64, aarch64, riscv64, "
+               "powerpc64le and loongarch64, not for '%s'",
+               name);
+}
+
+static LLVMCodeGenOptLevel level_of(const Target *target) {
   int64_t level = target_option_int(target, "opt-level");
   if (level > 3)
     error_raisef("TargetError", (Span){0}, "option -opt-level is 0 to 3, not %lld",
                  (long long)level);
-  c.level = (LLVMCodeGenOptLevel)level;
+  return (LLVMCodeGenOptLevel)level;
+}
+
+static Choice choose(const Target *target) {
+  const char *triple = target_option(target, "mtriple"), *cpu = target_option(target, "mcpu");
+  const char *host = take(LLVMGetDefaultTargetTriple()), *more = target_option(target, "mattr");
+  Choice c = {.level = level_of(target)};
   c.triple = *triple ? take(LLVMNormalizeTargetTriple(triple)) : host;
+  check_architecture(c.triple);
   char *message = NULL;
   if (LLVMGetTargetFromTriple(c.triple, &c.llvm, &message))
     raise_llvm(str_format("option -mtriple=%s", c.triple), message);
@@ -84,37 +91,80 @@ static Choice choose(const Target *target) {
   c.cpu = !native ? cpu : is_host ? take(LLVMGetHostCPUName()) : "";
   const char *own = native && is_host ? take(LLVMGetHostCPUFeatures()) : "";
   c.features = *own && *more ? str_format("%s,%s", own, more) : *own ? own : more;
+  c.is_own = native && !*more;
   return c;
 }
 
+static LLVMTargetMachineRef create(const Choice *c) {
+  return LLVMCreateTargetMachine(c->llvm, c->triple, c->cpu, c->features, c->level, LLVMRelocPIC,
+                                 LLVMCodeModelDefault);
+}
+
+/* ---- the trial ---- */
+
+/* Compiles an empty function. Runs in the child, and does not return. */
+static _Noreturn void run_trial(const Choice *c, int words) {
+  dup2(words, 2);
+  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+  LLVMTargetMachineRef machine = create(c);
+  if (!machine) _exit(1);
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = LLVMModuleCreateWithNameInContext("trial", context);
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context), NULL, 0, false);
+  LLVMValueRef fn = LLVMAddFunction(module, "f", type);
+  LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+  LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, fn, "entry"));
+  LLVMBuildRetVoid(b);
+  char *message = NULL;
+  LLVMMemoryBufferRef object = NULL;
+  _exit(LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object));
+}
+
 /* "'foo' is not a recognized processor for this target (ignoring processor)" */
-static void check_complaint(const Choice *c, const char *text) {
-  if (!strstr(text, "is not a recognized")) return;
-  bool is_cpu = strstr(text, "processor");
-  const char *quote = strchr(text, '\''), *end = quote ? strchr(quote + 1, '\'') : NULL;
+static _Noreturn void raise_unknown(const Choice *c, const char *words) {
+  bool is_cpu = strstr(words, "processor") != NULL;
+  const char *quote = strchr(words, '\''), *end = quote ? strchr(quote + 1, '\'') : NULL;
   const char *what = end ? str_copy_n(quote + 1, (size_t)(end - quote - 1)) : "?";
   error_raisef("TargetError", (Span){0}, "option -%s: LLVM knows no %s '%s' of %s",
                is_cpu ? "mcpu" : "mattr", is_cpu ? "processor" : "feature", what,
                architecture(c->triple));
 }
 
+static void check_trial(const Choice *c, const char *words, int status) {
+  if (strstr(words, "is not a recognized")) raise_unknown(c, words);
+  if (!status) return;
+  const char *colon = strstr(words, "gives up: ");
+  const char *why = colon ? colon + strlen("gives up: ") : "it does not say why";
+  error_raisef("TargetError", (Span){0}, "LLVM can't make code for processor '%s' of %s: %s",
+               c->cpu, architecture(c->triple), str_copy_n(why, strcspn(why, "\n")));
+}
+
+static void try_choice(const Choice *c) {
+  static const char *good; /* the last one that passed */
+  const char *key = str_intern(str_format("%s %s %s", c->triple, c->cpu, c->features));
+  if (key == good) return;
+  int words = memfd_create("trial", MFD_CLOEXEC), status = -1;
+  pid_t child = words < 0 ? -1 : fork();
+  if (child == 0) run_trial(c, words);
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  char text[2048] = "";
+  ssize_t n = words < 0 ? 0 : pread(words, text, sizeof text - 1, 0);
+  if (words >= 0) close(words);
+  if (child < 0)
+    error_raisef("TargetError", (Span){0}, "can't try the target: %s", strerror(errno));
+  check_trial(c, str_copy_n(text, n > 0 ? (size_t)n : 0), status);
+  good = key;
+}
+
 LLVMTargetMachineRef machine_new(const Target *target, bool in_process) {
   start_llvm();
   Choice c = choose(target);
-  if (in_process) {
-    const char *host = take(LLVMGetDefaultTargetTriple());
-    if (!str_same(architecture(c.triple), architecture(host)))
-      error_raisef("TargetError", (Span){0}, "code for %s can't run in this process (%s)", c.triple,
-                   host);
-  }
-  Capture capture = capture_begin();
-  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(
-      c.llvm, c.triple, c.cpu, c.features, c.level, LLVMRelocPIC, LLVMCodeModelDefault);
-  const char *complaint = capture_end(capture);
-  if (machine && strstr(complaint, "is not a recognized")) {
-    LLVMDisposeTargetMachine(machine);
-    check_complaint(&c, complaint);
-  }
+  const char *host = take(LLVMGetDefaultTargetTriple());
+  if (in_process && !str_same(architecture(c.triple), architecture(host)))
+    error_raisef("TargetError", (Span){0}, "code for %s can't run in this process (%s)", c.triple,
+                 host);
+  if (!c.is_own) try_choice(&c);
+  LLVMTargetMachineRef machine = create(&c);
   if (!machine) error_raisef("TargetError", (Span){0}, "LLVM can't make code for '%s'", c.triple);
   return machine;
 }

@@ -5,14 +5,15 @@ LLVMTypeRef type_int(Gen *g, unsigned bits) { return LLVMIntTypeInContext(g->con
 
 LLVMTypeRef type_ptr(Gen *g) { return LLVMPointerTypeInContext(g->context, 0); }
 
-LLVMTypeRef type_lanes(LLVMTypeRef scalar, DataType t) {
-  return t.lanes == 1 ? scalar : LLVMVectorType(scalar, (unsigned)t.lanes);
-}
-
 void type_check(DataType t, Span span) {
   if (t.lanes < 1)
     error_raisef("CompileError", span, "%s: the llvm target has no scalable vectors",
                  dtype_text(t));
+}
+
+LLVMTypeRef type_lanes(LLVMTypeRef scalar, DataType t) {
+  type_check(t, (Span){0});
+  return t.lanes == 1 ? scalar : LLVMVectorType(scalar, (unsigned)t.lanes);
 }
 
 bool type_is_small_float(DataType t) { return dtype_is_float(t) && t.bits < 32; }

@@ -30,7 +30,7 @@ static void describe_tensor(int ndim, DLDataType t, char *out) {
 static void describe_found(int type, const DLTensor *t, char *out) {
   char dtype[32];
   if (!t) {
-    snprintf(out, DESCRIPTION_SIZE, "%s", type_text(type));
+    snprintf(out, DESCRIPTION_SIZE, "%s", tvms__type_text(type));
     return;
   }
   tvms_dtype_text(t->dtype, dtype, sizeof dtype);
@@ -49,15 +49,15 @@ static int check_layout(const char *what, const DLTensor *t) {
   if (t->device.device_type != kDLCPU)
     return tvms_set_error("%s must be on the CPU, but is on device type %d", what,
                           (int)t->device.device_type);
-  if (!dl_is_compact(t)) {
-    shape_text(t->ndim, t->shape, shape);
-    shape_text(t->ndim, t->strides, strides);
+  if (!tvms__dl_is_compact(t)) {
+    tvms__shape_text(t->ndim, t->shape, shape);
+    tvms__shape_text(t->ndim, t->strides, strides);
     return tvms_set_error("%s must be compact and row-major, but has shape %s and strides %s", what,
                           shape, strides);
   }
   uintptr_t address = (uintptr_t)tvms_tensor_address((void *)(uintptr_t)t);
-  size_t align = dtype_element_bytes((DLDataType){t->dtype.code, t->dtype.bits, 1});
-  if (!address && dl_size(t)) return tvms_set_error("%s has no data", what);
+  size_t align = tvms__dtype_element_bytes((DLDataType){t->dtype.code, t->dtype.bits, 1});
+  if (!address && tvms__dl_size(t)) return tvms_set_error("%s has no data", what);
   if (align && address % align)
     return tvms_set_error("%s must begin at a multiple of %zu bytes", what, align);
   return 0;
@@ -67,7 +67,7 @@ static int check_layout(const char *what, const DLTensor *t) {
 static int check_sound(const char *what, const DLTensor *t) {
   int64_t size;
   size_t nbytes;
-  if (!shape_measure(t->ndim, t->shape, t->dtype, &size, &nbytes)) return 0;
+  if (!tvms__shape_measure(t->ndim, t->shape, t->dtype, &size, &nbytes)) return 0;
   char why[600];
   snprintf(why, sizeof why, "%s", tvms_last_error());
   return tvms_set_error("%s: %s", what, why);
@@ -79,7 +79,8 @@ static void *check_tensor(const char *what, TvmsValue value, int type, int ndim,
   DLTensor *t = is_tensor ? value.p : NULL;
   if (!t) return wrong_tensor(what, ndim, want, type, NULL), NULL;
   if (type == TVMS_DLTENSOR && check_sound(what, t)) return NULL;
-  bool same = (ndim < 0 || t->ndim == ndim) && (want.code == 255 || dtype_same(want, t->dtype));
+  bool same =
+      (ndim < 0 || t->ndim == ndim) && (want.code == 255 || tvms__dtype_same(want, t->dtype));
   if (!same) return wrong_tensor(what, ndim, want, type, t), NULL;
   return check_layout(what, t) ? NULL : t;
 }
@@ -118,7 +119,7 @@ int tvms_check_dim(void *func, void *param, void *dltensor, int32_t axis, int64_
   const DLTensor *t = dltensor;
   if (t->shape[axis] == expected) return 0;
   char what[WHAT_SIZE], shape[SHAPE_TEXT_SIZE], aside[200];
-  shape_text(t->ndim, t->shape, shape);
+  tvms__shape_text(t->ndim, t->shape, shape);
   aside_text(aside, sizeof aside, text, expected);
   return tvms_set_error("%s has shape %s, but dimension %d must be %" PRId64 "%s",
                         argument_text(what, func, param), shape, axis, expected, aside);
@@ -143,10 +144,10 @@ int tvms_arg_type(void *func, void *param, void *args, void *types, int32_t inde
   char what[WHAT_SIZE];
   if (!type_passes(given, type))
     return tvms_set_error("%s must be %s, but is %s", argument_text(what, func, param),
-                          type_text(type), type_text(given));
+                          tvms__type_text(type), tvms__type_text(given));
   if (is_object && !((TvmsValue *)args)[index].p)
     return tvms_set_error("%s must be %s, but is NULL", argument_text(what, func, param),
-                          type_text(type));
+                          tvms__type_text(type));
   return 0;
 }
 
@@ -166,7 +167,7 @@ int tvms_check_shape(void *func, void *param, void *shape, int32_t ndim) {
   const TvmsShape *s = shape;
   if (s->ndim == ndim) return 0;
   char what[WHAT_SIZE], text[SHAPE_TEXT_SIZE];
-  shape_text(s->ndim, s->dims, text);
+  tvms__shape_text(s->ndim, s->dims, text);
   return tvms_set_error("%s must be a shape of %d dimension%s, but is %s",
                         argument_text(what, func, param), ndim, ndim == 1 ? "" : "s", text);
 }

@@ -81,8 +81,8 @@ void tvms_dtype_text(DLDataType t, char *out, size_t out_size) {
   else snprintf(out, out_size, "%sx%d", element, t.lanes);
 }
 
-size_t dtype_element_bytes(DLDataType t) { return ((size_t)t.bits * t.lanes + 7) / 8; }
+size_t tvms__dtype_element_bytes(DLDataType t) { return ((size_t)t.bits * t.lanes + 7) / 8; }
 
-bool dtype_same(DLDataType a, DLDataType b) {
+bool tvms__dtype_same(DLDataType a, DLDataType b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }

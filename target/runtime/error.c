@@ -22,9 +22,11 @@ int tvms_set_error(const char *format, ...) {
   return -1;
 }
 
-void error_clear(void) { last_error[0] = '\0'; }
+void tvms__error_clear(void) { last_error[0] = '\0'; }
 
-int error_no_memory(size_t nbytes) { return tvms_set_error("out of memory (%zu bytes)", nbytes); }
+int tvms__error_no_memory(size_t nbytes) {
+  return tvms_set_error("out of memory (%zu bytes)", nbytes);
+}
 
 int tvms_assert_failed(void *message) {
   return tvms_set_error("%s", message ? (const char *)message : "assertion failed");

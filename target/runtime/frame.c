@@ -70,10 +70,10 @@ static Arena *arena_of_thread(void) {
   if (thread_arena) return thread_arena;
   pthread_once(&arena_once, make_key);
   Arena *a = calloc(1, sizeof *a);
-  if (!a) return error_no_memory(sizeof *a), NULL;
+  if (!a) return tvms__error_no_memory(sizeof *a), NULL;
   if (pthread_setspecific(arena_key, a)) {
     free(a);
-    return error_no_memory(sizeof *a), NULL;
+    return tvms__error_no_memory(sizeof *a), NULL;
   }
   a->next_size = FIRST_BLOCK;
   return thread_arena = a;
@@ -81,12 +81,12 @@ static Arena *arena_of_thread(void) {
 
 static Block *add_block(Arena *a, size_t nbytes) {
   size_t size = a->next_size > nbytes ? a->next_size : nbytes;
-  Block *b = aligned_alloc(ALIGN, sizeof(Block) + size);
+  Block *b = tvms__memory_new(sizeof(Block) + size);
   if (!b && size > nbytes) {
     size = nbytes;
-    b = aligned_alloc(ALIGN, sizeof(Block) + size);
+    b = tvms__memory_new(sizeof(Block) + size);
   }
-  if (!b) return error_no_memory(size), NULL;
+  if (!b) return tvms__error_no_memory(size), NULL;
   *b = (Block){a->top, 0, size};
   a->next_size = size < (size_t)1 << 30 ? size * 2 : size;
   a->live += size;
@@ -137,7 +137,7 @@ static void frame_free(Frame *f) {
 int tvms_frame_end(void *frame, void *ret, void *ret_type, int64_t bits, int32_t type) {
   TvmsValue value = {.i = bits};
   int kind = type;
-  if (value_own(&kind, &value)) return tvms_frame_fail(frame);
+  if (tvms__value_own(&kind, &value)) return tvms_frame_fail(frame);
   *(TvmsValue *)ret = value;
   *(int *)ret_type = kind;
   frame_free(frame);
@@ -210,7 +210,7 @@ int tvms_call_packed(void *frame, void *name, void *args, void *types, int32_t n
   TvmsFunc *f = NULL;
   Owned *o = owned_new(frame);
   if (!o || tvms_func_find(&f, name)) return -1;
-  int status = func_invoke(f->fn, f->self, name, args, types, n, ret, ret_type);
+  int status = tvms__func_invoke(f->fn, f->self, name, args, types, n, ret, ret_type);
   tvms_release(f);
   return status ? -1 : own_result(frame, o, ret, ret_type);
 }
@@ -219,7 +219,8 @@ int tvms_call_direct(void *frame, void *fn, void *args, void *types, int32_t n, 
                      void *ret_type) {
   Owned *o = owned_new(frame);
   TvmsPackedFunc function = (TvmsPackedFunc)(uintptr_t)fn;
-  if (!o || func_invoke(function, NULL, "a function of the module", args, types, n, ret, ret_type))
+  if (!o ||
+      tvms__func_invoke(function, NULL, "a function of the module", args, types, n, ret, ret_type))
     return -1;
   return own_result(frame, o, ret, ret_type);
 }

@@ -15,7 +15,7 @@ static void func_destroy(void *self) {
 
 int tvms_func_new(TvmsFunc **out, TvmsPackedFunc fn, void *self, void (*release)(void *self)) {
   if (!fn) return tvms_set_error("a packed function needs an address");
-  TvmsFunc *f = object_new(TVMS_FUNC, sizeof *f, 0, func_destroy);
+  TvmsFunc *f = tvms__object_new(TVMS_FUNC, sizeof *f, 0, func_destroy);
   if (!f) return -1;
   f->fn = fn;
   f->self = self;
@@ -24,18 +24,18 @@ int tvms_func_new(TvmsFunc **out, TvmsPackedFunc fn, void *self, void (*release)
   return 0;
 }
 
-TvmsFunc *func_of_module(TvmsModule *m, TvmsPackedFunc fn, void *self) {
+TvmsFunc *tvms__func_of_module(TvmsModule *m, TvmsPackedFunc fn, void *self) {
   TvmsFunc *f = NULL;
   if (tvms_func_new(&f, fn, self, NULL)) return NULL;
   f->module = tvms_retain(m);
   return f;
 }
 
-int func_invoke(TvmsPackedFunc fn, void *self, const char *name, const TvmsValue *args,
-                const int *types, int n, TvmsValue *ret, int *ret_type) {
+int tvms__func_invoke(TvmsPackedFunc fn, void *self, const char *name, const TvmsValue *args,
+                      const int *types, int n, TvmsValue *ret, int *ret_type) {
   ret->p = NULL;
   *ret_type = TVMS_NONE;
-  error_clear();
+  tvms__error_clear();
   if (fn(self, args, types, n, ret, ret_type)) {
     *ret_type = TVMS_NONE;
     if (!*tvms_last_error()) tvms_set_error("%s failed without saying why", name);
@@ -47,12 +47,12 @@ int func_invoke(TvmsPackedFunc fn, void *self, const char *name, const TvmsValue
   int type = *ret_type;
   *ret_type = TVMS_NONE;
   return tvms_set_error("%s returned a value that a function can't return (type %d, %s)", name,
-                        type, type_text(type));
+                        type, tvms__type_text(type));
 }
 
 int tvms_func_call(TvmsFunc *f, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
                    int *ret_type) {
-  return func_invoke(f->fn, f->self, "the packed function", args, types, n, ret, ret_type);
+  return tvms__func_invoke(f->fn, f->self, "the packed function", args, types, n, ret, ret_type);
 }
 
 /* ---- the registry ---- */
@@ -104,7 +104,7 @@ static int rebuild(void) {
   if (!at || !slots) {
     free(at);
     free(slots);
-    return error_no_memory(sizeof *at * (size_t)cap);
+    return tvms__error_no_memory(sizeof *at * (size_t)cap);
   }
   int n = 0;
   for (int i = 0; i < registry.len; i++)

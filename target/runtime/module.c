@@ -29,7 +29,7 @@ static void module_destroy(void *self) {
 /* A module with room for n functions, still to be filled in. */
 static TvmsModule *module_alloc(int n) {
   if (n < 0) return tvms_set_error("a module can't have %d functions", n), NULL;
-  TvmsModule *m = object_new(TVMS_MODULE, sizeof *m, 0, module_destroy);
+  TvmsModule *m = tvms__object_new(TVMS_MODULE, sizeof *m, 0, module_destroy);
   if (!m) return NULL;
   size_t room = (size_t)n + 1;
   m->names = calloc(room, sizeof *m->names);
@@ -37,7 +37,7 @@ static TvmsModule *module_alloc(int n) {
   m->selves = calloc(room, sizeof *m->selves);
   if (!m->names || !m->functions || !m->selves) {
     tvms_release(m);
-    return error_no_memory(room * sizeof(void *)), NULL;
+    return tvms__error_no_memory(room * sizeof(void *)), NULL;
   }
   return m;
 }
@@ -109,7 +109,7 @@ static int load_failed(const char *path) {
 static char *library_path(const char *path) {
   size_t n = strlen(path) + 3;
   char *name = malloc(n);
-  if (!name) return error_no_memory(n), NULL;
+  if (!name) return tvms__error_no_memory(n), NULL;
   snprintf(name, n, "%s%s", strchr(path, '/') ? "" : "./", path);
   return name;
 }
@@ -151,7 +151,7 @@ static void names_text(const TvmsModule *m, char *out, size_t size) {
 int tvms_module_function(TvmsFunc **out, TvmsModule *m, const char *name) {
   for (int i = 0; i < m->n; i++) {
     if (strcmp(m->names[i], name) != 0) continue;
-    *out = func_of_module(m, m->functions[i], m->selves[i]);
+    *out = tvms__func_of_module(m, m->functions[i], m->selves[i]);
     return *out ? 0 : -1;
   }
   char names[400];

@@ -7,15 +7,15 @@ static Object *head_of(void *object) { return (Object *)object - 1; }
 
 static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
-void *object_new(TvmsType type, size_t nbytes, size_t tail, void (*destroy)(void *self)) {
+void *tvms__object_new(TvmsType type, size_t nbytes, size_t tail, void (*destroy)(void *self)) {
   size_t whole = sizeof(Object) + nbytes;
   if (tail) {
     whole = round_up(whole);
-    if (tail > PTRDIFF_MAX - 128 - whole) return error_no_memory(tail), NULL;
+    if (tail > PTRDIFF_MAX - 128 - whole) return tvms__error_no_memory(tail), NULL;
     whole += round_up(tail);
   }
-  Object *head = tail ? aligned_alloc(64, whole) : malloc(whole);
-  if (!head) return error_no_memory(whole), NULL;
+  Object *head = tail ? tvms__memory_new(whole) : malloc(whole);
+  if (!head) return tvms__error_no_memory(whole), NULL;
   memset(head, 0, sizeof(Object) + nbytes);
   atomic_init(&head->count, 1);
   head->type = type;
@@ -23,7 +23,7 @@ void *object_new(TvmsType type, size_t nbytes, size_t tail, void (*destroy)(void
   return head + 1;
 }
 
-void *object_tail(void *object, size_t nbytes) {
+void *tvms__object_tail(void *object, size_t nbytes) {
   return (char *)head_of(object) + round_up(sizeof(Object) + nbytes);
 }
 
@@ -48,7 +48,7 @@ void tvms_value_release(int type, TvmsValue value) {
 char *tvms_string_copy(const char *text) {
   size_t n = strlen(text) + 1;
   char *copy = malloc(n);
-  if (!copy) return error_no_memory(n), NULL;
+  if (!copy) return tvms__error_no_memory(n), NULL;
   return memcpy(copy, text, n);
 }
 
@@ -63,7 +63,7 @@ static int own_borrowed_tensor(int *type, TvmsValue *value) {
   return 0;
 }
 
-int value_own(int *type, TvmsValue *value) {
+int tvms__value_own(int *type, TvmsValue *value) {
   switch (*type) {
   case TVMS_NONE: value->p = NULL; return 0;
   case TVMS_INT:
@@ -81,14 +81,14 @@ int value_own(int *type, TvmsValue *value) {
   case TVMS_TUPLE:
   case TVMS_FUNC:
   case TVMS_MODULE:
-    if (!value->p) return tvms_set_error("a value that must be %s is NULL", type_text(*type));
+    if (!value->p) return tvms_set_error("a value that must be %s is NULL", tvms__type_text(*type));
     tvms_retain(value->p);
     return 0;
   }
   return tvms_set_error("there is no value type %d", *type);
 }
 
-const char *type_text(int type) {
+const char *tvms__type_text(int type) {
   switch (type) {
   case TVMS_NONE: return "None";
   case TVMS_INT: return "an int";

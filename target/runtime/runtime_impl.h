@@ -2,7 +2,9 @@
  *
  * Every counted object is a block of memory that begins with an Object; the pointer that users hold
  * points just behind it. A tensor's own first field is its DLTensor, so a TvmsTensor * may be used
- * wherever a DLTensor * is expected. */
+ * wherever a DLTensor * is expected.
+ *
+ * Shared functions begin with tvms__: the static library must not meet names of the program. */
 #ifndef TARGET_RUNTIME_RUNTIME_IMPL_H
 #define TARGET_RUNTIME_RUNTIME_IMPL_H
 
@@ -44,33 +46,37 @@ struct TvmsFunc {
 
 /* A new object of count 1, zeroed up to `nbytes`, 64-byte aligned behind `tail` if that is not 0:
  * tail bytes follow at the next multiple of 64. NULL and an error if memory is short. */
-void *object_new(TvmsType type, size_t nbytes, size_t tail, void (*destroy)(void *self));
+void *tvms__object_new(TvmsType type, size_t nbytes, size_t tail, void (*destroy)(void *self));
 /* Where the tail of an object of `nbytes` begins. */
-void *object_tail(void *object, size_t nbytes);
+void *tvms__object_tail(void *object, size_t nbytes);
 
-int error_no_memory(size_t nbytes); /* -1 */
-void error_clear(void);
+/* 64-byte aligned; nbytes is a multiple of 64. For free(). NULL without an error set. */
+void *tvms__memory_new(size_t nbytes);
+
+int tvms__error_no_memory(size_t nbytes); /* -1 */
+void tvms__error_clear(void);
 
 /* Elements and bytes of a tensor; -1 and an error if a dim is negative or the product too large. */
-int shape_measure(int ndim, const int64_t *shape, DLDataType t, int64_t *size, size_t *nbytes);
-size_t dtype_element_bytes(DLDataType t);
-bool dl_is_compact(const DLTensor *t);
-int64_t dl_size(const DLTensor *t);
-bool dtype_same(DLDataType a, DLDataType b);
+int tvms__shape_measure(int ndim, const int64_t *shape, DLDataType t, int64_t *size,
+                        size_t *nbytes);
+size_t tvms__dtype_element_bytes(DLDataType t);
+bool tvms__dl_is_compact(const DLTensor *t);
+int64_t tvms__dl_size(const DLTensor *t);
+bool tvms__dtype_same(DLDataType a, DLDataType b);
 
 /* "(5, 3)", "(4,)", "()", cut to what fits. */
 #define SHAPE_TEXT_SIZE 512
-void shape_text(int ndim, const int64_t *dims, char *out);
-const char *type_text(int type); /* "a tensor", "an int" */
+void tvms__shape_text(int ndim, const int64_t *dims, char *out);
+const char *tvms__type_text(int type); /* "a tensor", "an int" */
 
 /* The value as the caller may keep it: objects retained, strings and borrowed memory copied. */
-int value_own(int *type, TvmsValue *value);
+int tvms__value_own(int *type, TvmsValue *value);
 
-TvmsFunc *func_of_module(TvmsModule *m, TvmsPackedFunc fn, void *self);
+TvmsFunc *tvms__func_of_module(TvmsModule *m, TvmsPackedFunc fn, void *self);
 
 /* Calls fn; the result is the caller's. A failure always leaves a message, which names `name`. */
-int func_invoke(TvmsPackedFunc fn, void *self, const char *name, const TvmsValue *args,
-                const int *types, int n, TvmsValue *ret, int *ret_type);
+int tvms__func_invoke(TvmsPackedFunc fn, void *self, const char *name, const TvmsValue *args,
+                      const int *types, int n, TvmsValue *ret, int *ret_type);
 
 #pragma GCC visibility pop
 #endif

@@ -14,7 +14,7 @@ struct TvmsTuple {
 int tvms_shape_new(TvmsShape **out, int ndim, const int64_t *dims) {
   if (ndim < 0) return tvms_set_error("a shape can't have %d dimensions", ndim);
   size_t nbytes = sizeof(int64_t) * (size_t)ndim;
-  TvmsShape *s = object_new(TVMS_SHAPE, sizeof *s + nbytes, 0, NULL);
+  TvmsShape *s = tvms__object_new(TVMS_SHAPE, sizeof *s + nbytes, 0, NULL);
   if (!s) return -1;
   s->ndim = ndim;
   if (ndim) memcpy(s->dims, dims, nbytes);
@@ -28,7 +28,7 @@ const int64_t *tvms_shape_dims(const TvmsShape *s) { return s->dims; }
 
 int64_t tvms_shape_dim(void *shape, int32_t axis) { return ((TvmsShape *)shape)->dims[axis]; }
 
-void shape_text(int ndim, const int64_t *dims, char *out) {
+void tvms__shape_text(int ndim, const int64_t *dims, char *out) {
   size_t n = 1;
   out[0] = '(';
   for (int i = 0; i < ndim; i++) {
@@ -50,13 +50,13 @@ static void tuple_destroy(void *self) {
 int tvms_tuple_new(TvmsTuple **out, int n, const TvmsValue *values, const int *types) {
   if (n < 0) return tvms_set_error("a tuple can't have %d fields", n);
   size_t each = sizeof(TvmsValue) + sizeof(int);
-  TvmsTuple *t = object_new(TVMS_TUPLE, sizeof *t + each * (size_t)n, 0, tuple_destroy);
+  TvmsTuple *t = tvms__object_new(TVMS_TUPLE, sizeof *t + each * (size_t)n, 0, tuple_destroy);
   if (!t) return -1;
   t->types = (int *)(void *)(t->values + n);
   for (; t->n < n; t->n++) {
     TvmsValue value = values[t->n];
     int type = types[t->n];
-    if (value_own(&type, &value)) return tvms_release(t), -1;
+    if (tvms__value_own(&type, &value)) return tvms_release(t), -1;
     t->values[t->n] = value;
     t->types[t->n] = type;
   }

@@ -3,16 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-int shape_measure(int ndim, const int64_t *shape, DLDataType t, int64_t *size, size_t *nbytes) {
+int tvms__shape_measure(int ndim, const int64_t *shape, DLDataType t, int64_t *size,
+                        size_t *nbytes) {
   char text[SHAPE_TEXT_SIZE];
   if (ndim < 0 || ndim > MAX_NDIM)
     return tvms_set_error("a tensor can't have %d dimensions (at most %d)", ndim, MAX_NDIM);
   if (ndim && !shape) return tvms_set_error("the shape of a tensor is NULL");
-  int64_t product = 1, bytes = 0, element = (int64_t)dtype_element_bytes(t);
+  int64_t product = 1, bytes = 0, element = (int64_t)tvms__dtype_element_bytes(t);
   bool empty = false, overflow = false;
   for (int i = 0; i < ndim; i++) {
     if (shape[i] < 0) {
-      shape_text(ndim, shape, text);
+      tvms__shape_text(ndim, shape, text);
       return tvms_set_error("dimension %d of shape %s is negative", i, text);
     }
     if (shape[i] == 0) empty = true;
@@ -20,7 +21,7 @@ int shape_measure(int ndim, const int64_t *shape, DLDataType t, int64_t *size, s
   }
   overflow |= __builtin_mul_overflow(product, element, &bytes);
   if (overflow) {
-    shape_text(ndim, shape, text);
+    tvms__shape_text(ndim, shape, text);
     return tvms_set_error("a tensor of shape %s is too large", text);
   }
   *size = empty ? 0 : product;
@@ -28,15 +29,15 @@ int shape_measure(int ndim, const int64_t *shape, DLDataType t, int64_t *size, s
   return 0;
 }
 
-int64_t dl_size(const DLTensor *t) {
+int64_t tvms__dl_size(const DLTensor *t) {
   int64_t size = 1;
   for (int i = 0; i < t->ndim; i++) size *= t->shape[i];
   return size;
 }
 
 /* Strides of dims of extent 1, and of empty tensors, don't matter. */
-bool dl_is_compact(const DLTensor *t) {
-  if (!t->strides || dl_size(t) == 0) return true;
+bool tvms__dl_is_compact(const DLTensor *t) {
+  if (!t->strides || tvms__dl_size(t) == 0) return true;
   int64_t want = 1;
   for (int i = t->ndim - 1; i >= 0; i--) {
     if (t->shape[i] != 1 && t->strides[i] != want) return false;
@@ -61,10 +62,10 @@ static TvmsTensor *tensor_alloc(int ndim, const int64_t *shape, const int64_t *s
                                 DLDataType dtype, bool own_data) {
   int64_t size;
   size_t nbytes, dims = sizeof(int64_t) * (size_t)(ndim > 0 ? ndim : 0);
-  if (check_dtype(dtype) || shape_measure(ndim, shape, dtype, &size, &nbytes)) return NULL;
+  if (check_dtype(dtype) || tvms__shape_measure(ndim, shape, dtype, &size, &nbytes)) return NULL;
   size_t head = sizeof(TvmsTensor) + dims * (strides ? 2 : 1);
   size_t tail = own_data ? (nbytes ? nbytes : 1) : 0;
-  TvmsTensor *t = object_new(TVMS_TENSOR, head, tail, tensor_destroy);
+  TvmsTensor *t = tvms__object_new(TVMS_TENSOR, head, tail, tensor_destroy);
   if (!t) return NULL;
   t->dl = (DLTensor){.device = {kDLCPU, 0}, .ndim = ndim, .dtype = dtype, .shape = t->dims};
   t->size = size;
@@ -74,7 +75,7 @@ static TvmsTensor *tensor_alloc(int ndim, const int64_t *shape, const int64_t *s
     t->dl.strides = t->dims + ndim;
     memcpy(t->dl.strides, strides, dims);
   }
-  if (own_data) t->dl.data = object_tail(t, head);
+  if (own_data) t->dl.data = tvms__object_tail(t, head);
   return t;
 }
 
@@ -101,14 +102,14 @@ int tvms_tensor_view(TvmsTensor **out, const DLTensor *memory) {
 }
 
 int tvms_tensor_reshape(TvmsTensor **out, TvmsTensor *source, int ndim, const int64_t *shape) {
-  if (!dl_is_compact(&source->dl))
+  if (!tvms__dl_is_compact(&source->dl))
     return tvms_set_error("a tensor with strides can't be reshaped in place");
   TvmsTensor *t = tensor_alloc(ndim, shape, NULL, source->dl.dtype, false);
   if (!t) return -1;
   if (t->size != source->size) {
     char from[SHAPE_TEXT_SIZE], to[SHAPE_TEXT_SIZE];
-    shape_text(source->dl.ndim, source->dl.shape, from);
-    shape_text(ndim, shape, to);
+    tvms__shape_text(source->dl.ndim, source->dl.shape, from);
+    tvms__shape_text(ndim, shape, to);
     tvms_release(t);
     return tvms_set_error("a tensor of shape %s can't become one of shape %s", from, to);
   }
@@ -128,10 +129,10 @@ static int check_on_cpu(const DLTensor *t) {
 
 /* Copies the elements of `from`, row by row in row-major order. */
 static void copy_strided(char *to, const DLTensor *from) {
-  size_t element = dtype_element_bytes(from->dtype);
+  size_t element = tvms__dtype_element_bytes(from->dtype);
   const char *base = (const char *)from->data + from->byte_offset;
   int64_t index[MAX_NDIM] = {0}, offset = 0;
-  for (int64_t left = dl_size(from); left > 0; left--, to += element) {
+  for (int64_t left = tvms__dl_size(from); left > 0; left--, to += element) {
     memcpy(to, base + offset * (int64_t)element, element);
     for (int i = from->ndim - 1; i >= 0; i--) {
       offset += from->strides[i];
@@ -147,7 +148,7 @@ int tvms_tensor_copy(TvmsTensor **out, const TvmsTensor *source) {
   if (check_on_cpu(from)) return -1;
   TvmsTensor *t = tensor_alloc(from->ndim, from->shape, NULL, from->dtype, true);
   if (!t) return -1;
-  if (!dl_is_compact(from)) copy_strided(t->dl.data, from);
+  if (!tvms__dl_is_compact(from)) copy_strided(t->dl.data, from);
   else if (t->nbytes) memcpy(t->dl.data, tvms_tensor_data(source), t->nbytes);
   *out = t;
   return 0;
@@ -155,7 +156,7 @@ int tvms_tensor_copy(TvmsTensor **out, const TvmsTensor *source) {
 
 static int check_bytes(const TvmsTensor *t, size_t nbytes) {
   if (check_on_cpu(&t->dl)) return -1;
-  if (!dl_is_compact(&t->dl)) return tvms_set_error("the tensor is not compact");
+  if (!tvms__dl_is_compact(&t->dl)) return tvms_set_error("the tensor is not compact");
   if (nbytes == t->nbytes) return 0;
   return tvms_set_error("the tensor has %zu bytes, %zu given", t->nbytes, nbytes);
 }
@@ -180,7 +181,7 @@ int64_t tvms_tensor_size(const TvmsTensor *t) { return t->size; }
 
 size_t tvms_tensor_nbytes(const TvmsTensor *t) { return t->nbytes; }
 
-int tvms_tensor_is_compact(const TvmsTensor *t) { return dl_is_compact(&t->dl); }
+int tvms_tensor_is_compact(const TvmsTensor *t) { return tvms__dl_is_compact(&t->dl); }
 
 int64_t tvms_tensor_dim(void *dltensor, int32_t axis) {
   return ((const DLTensor *)dltensor)->shape[axis];
@@ -198,7 +199,7 @@ static void managed_delete(DLManagedTensor *self) {
 
 int tvms_tensor_to_dlpack(DLManagedTensor **out, TvmsTensor *t) {
   DLManagedTensor *managed = malloc(sizeof *managed);
-  if (!managed) return error_no_memory(sizeof *managed);
+  if (!managed) return tvms__error_no_memory(sizeof *managed);
   *managed = (DLManagedTensor){t->dl, tvms_retain(t), managed_delete};
   *out = managed;
   return 0;

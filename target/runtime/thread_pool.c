@@ -127,7 +127,7 @@ static void run_parts(void) {
   inside_part = true;
   while (take_part(&part)) {
     if (!atomic_load_explicit(&pool.failed, memory_order_relaxed)) {
-      error_clear();
+      tvms__error_clear();
       if (pool.fn(pool.closure, part_begin(part), part_begin(part + 1))) note_failure((int)part);
     }
     if (atomic_fetch_sub(&pool.pending, 1) == 1 && atomic_load(&pool.caller_sleeps)) {

@@ -119,7 +119,10 @@ TEST(llvm_target_options_are_checked) {
       emit_raises("llvm -mcpu=nonsense", path, "TargetError", "no processor 'nonsense' of x86_64"));
   CHECK(emit_raises("llvm -mattr=+nonsense", path, "TargetError",
                     "no feature '+nonsense' of x86_64"));
-  CHECK(emit_raises("llvm -mtriple=nonsense", path, "CompileError", "option -mtriple=nonsense"));
+  CHECK(emit_raises("llvm -mtriple=nonsense", path, "TargetError", "not for 'nonsense'"));
+  CHECK(emit_raises("llvm -mtriple=i386-linux-gnu", path, "TargetError", "not for 'i386'"));
+  CHECK(emit_raises("llvm -mtriple=x86_64-linux-gnu -mcpu=pentium3", path, "TargetError",
+                    "can't make code for processor 'pentium3' of x86_64: 64-bit code"));
   CHECK(
       emit_raises("llvm -opt-level=9", path, "TargetError", "option -opt-level is 0 to 3, not 9"));
 }

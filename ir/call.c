@@ -1,0 +1,110 @@
+/* call.c -- calls of scalar builtins (intrin.def), and the effects of expressions. */
+#include "ir/ir_impl.h"
+
+static DataType result_dtype(const Intrin *in, DataType given, NodeVec args) {
+  DataType first = args.len ? args.at[0]->dtype : VOID_TYPE;
+  switch (in->rule) {
+  case RULE_SAME: return first;
+  case RULE_BOOL: return dtype_with_lanes(BOOL, first.lanes);
+  case RULE_SECOND: return args.len > 1 ? args.at[1]->dtype : VOID_TYPE;
+  case RULE_GIVEN: return given;
+  case RULE_INT32: return in->effect == EFFECT_PURE && args.len ? dtype_with_lanes(INT32, first.lanes) : INT32;
+  case RULE_HANDLE: return HANDLE;
+  default: return VOID_TYPE;
+  }
+}
+
+static void check_count(const Intrin *in, NodeVec args, Span span) {
+  if (in->args < 0 || args.len == in->args) return;
+  error_raisef("TypeError", span, "T.%s takes %d argument%s, %d %s given", in->name, in->args,
+               in->args == 1 ? "" : "s", args.len, args.len == 1 ? "is" : "are");
+}
+
+/* Builtins of numbers that take integers too. Of the others an integer is a mistake. */
+static const char *const take_integers[] = {
+    "fabs",       "shift_left",       "shift_right", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "bitwise_not", "popcount",        "likely",      "ret",         "fma",        "q_multiply_shift",
+};
+
+static bool takes_integers(const char *name) {
+  for (size_t i = 0; i < sizeof take_integers / sizeof *take_integers; i++)
+    if (str_same(name, take_integers[i])) return true;
+  return false;
+}
+
+/* Functions of numbers: operands are matched as those of an operator are. */
+static bool is_function_of_numbers(const Intrin *in) {
+  return in->rule == RULE_SAME && in->effect == EFFECT_PURE && in->args >= 1 && in->args <= 3;
+}
+
+static void check_numbers(const Intrin *in, NodeVec args, Span span) {
+  for each (Node *, a, &args) {
+    DataType t = (*a)->dtype;
+    bool number = dtype_is_int(t) || dtype_is_float(t) || dtype_is_bool(t);
+    if (number && !IS(StringImm, *a) && (dtype_is_float(t) || takes_integers(in->name))) continue;
+    if (a != args.at && dtype_is_int(t)) continue; /* ldexp(x, 3), pow(x, n) */
+    error_raisef("TypeError", span, "T.%s takes %s, found %s", in->name,
+                 takes_integers(in->name) ? "numbers" : "floats",
+                 IS(StringImm, *a) ? "a string" : dtype_text(t));
+  }
+}
+
+static NodeVec matched(const Intrin *in, NodeVec args, int first, Span span) {
+  NodeVec out = {0};
+  for each (Node *, a, &args) vec_push(&out, *a);
+  for (int i = first + 1; i < out.len; i++) expr_match(in->name, &out.at[first], &out.at[i], span);
+  for (int i = first + 1; i < out.len - 1; i++) /* the last one may have widened the first */
+    expr_match(in->name, &out.at[first], &out.at[i], span);
+  return out;
+}
+
+static NodeVec prepare(const Intrin *in, NodeVec args, Span span) {
+  if (is_function_of_numbers(in)) {
+    check_numbers(in, args, span);
+    bool scales = str_same(in->name, "ldexp"); /* by an integer power of two, which stays one */
+    return in->args > 1 && !scales ? matched(in, args, 0, span) : args;
+  }
+  bool chooses = in->rule == RULE_SECOND && in->effect == EFFECT_PURE;
+  if (!chooses) return args;
+  args = matched(in, args, 1, span);
+  args.at[0] = expr_as_bool(args.at[0], span);
+  return args;
+}
+
+/* Of whole numbers, rounding changes nothing. */
+static bool is_rounding(const char *name) {
+  static const char *const names[] = {"floor", "ceil", "trunc", "round", "nearbyint"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (str_same(name, names[i])) return true;
+  return false;
+}
+
+Node *expr_call(const char *name, DataType t, NodeVec args, Span span) {
+  const Intrin *in = intrin_find(name);
+  REQUIRE(in, "there is an intrinsic %s", name);
+  check_count(in, args, span);
+  if (args.len == 1 && dtype_is_int(args.at[0]->dtype) && is_rounding(name)) return args.at[0];
+  args = prepare(in, args, span);
+  Node *op = op_get(str_format("tir.%s", in->name));
+  return MAKE(Call, span, result_dtype(in, t, args), .op = op, .args = args);
+}
+
+/* ---- effects ---- */
+
+static WalkResult join_effect(Walker *w, Node *n) {
+  Effect *e = w->context, found = EFFECT_PURE;
+  if (IS(BufferLoad, n)) found = EFFECT_READ;
+  if (IS(Call, n)) {
+    const Intrin *in = intrin_of(AS(Call, n)->op);
+    found = in ? in->effect : EFFECT_STATE;
+  }
+  if (found > *e) *e = found;
+  return *e == EFFECT_STATE ? WALK_STOP : WALK_ON;
+}
+
+Effect expr_effect(Node *n) {
+  Effect e = EFFECT_PURE;
+  Walker w = {.enter = join_effect, .context = &e};
+  walk(&w, n);
+  return e;
+}

@@ -1,0 +1,402 @@
+/* interp.h -- private to target/interp/: the reference interpreter.
+ *
+ * A tensor program is compiled once to a tree of Code (expressions) and Step (statements), whose
+ * nodes hold the function that runs them; variables are slots of a Frame. Graph functions are
+ * walked as they are: their work is in the programs they call.
+ *
+ * How values stand in a Scalar: integers and bool as int64, wrapped to their dtype; float32 as
+ * float, float64 as double, smaller floats as their bits; pointers as addresses. A vector is an
+ * array of them. Memory holds values as the llvm back end lays them out.
+ *
+ * What is undefined elsewhere is an error here: an index outside a buffer, a read of what was never
+ * written, division by zero, a shift by more than the width. Everything else agrees with
+ * target/llvm/.
+ *
+ * Errors are raised; entry.c stops them at the border of the runtime. What a call made (memory,
+ * objects, frames of the runtime) is freed there, or where the function that made it ends. */
+#ifndef TARGET_INTERP_INTERP_H
+#define TARGET_INTERP_INTERP_H
+
+#include "ir/ir.h"
+#include "target/runtime/abi.h"
+#include "target/target.h"
+
+typedef union Scalar {
+  int64_t i;
+  double d;
+  float s;
+  void *p;
+} Scalar;
+
+typedef struct Module Module;
+typedef struct Program Program;
+typedef struct Frame Frame;
+
+_Noreturn void fault(Span span, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Raises what the runtime left as its last error. */
+_Noreturn void fault_runtime(Span span);
+
+/* ---- memory.c: which bytes there are, and which were written ---- */
+
+/* Bytes [lo, hi) of this process. `shadow` has a byte for each: 0 until it is written; NULL: all
+ * were. Ranges do not overlap: a range noted over others stands for them until it is released. */
+typedef struct Memory Memory;
+typedef VEC(Memory *) MemoryVec;
+struct Memory {
+  char *lo, *hi;
+  unsigned char *shadow;
+  void *block;      /* to be freed with it, or NULL: memory of others */
+  bool is_constant; /* stores are errors */
+  bool keep;        /* outlives the next release */
+  const char *name; /* of the buffer it was made for, or NULL */
+  MemoryVec hidden;
+};
+
+/* What a thread's calls have made so far. Lives on the stack of its outermost call. */
+typedef struct Interp {
+  MemoryVec sorted, made; /* by address; in order */
+  uint64_t epoch;         /* changes with `sorted` */
+  VEC(void *) objects;    /* references to objects of the runtime */
+  VEC(void *) frames;     /* of tvms_frame_begin, not ended yet */
+} Interp;
+extern _Thread_local Interp *interp;
+
+Memory *memory_find(const void *at); /* NULL: not known */
+Memory *memory_new(int64_t nbytes, const char *name, Span span); /* never written, zeroed */
+/* Memory of others, e.g. of a tensor. Known memory that holds it all stays as it is. */
+Memory *memory_note(void *at, size_t nbytes, bool written, const char *name);
+void memory_note_tensor(const DLTensor *t, bool written, const char *name);
+void memory_written(const void *at); /* foreign code may have written all of the memory there */
+/* Forgets (and frees) what was made since, but for what is to be kept. */
+void memory_release(int mark);
+void memory_forget(Memory *m);
+
+/* ---- objects.c ---- */
+
+typedef struct Mark {
+  int memory, objects, frames;
+} Mark;
+Mark interp_mark(void);
+void interp_release(Mark mark);
+void interp_own(void *object); /* takes the reference over */
+/* Raises if the C stack is nearly used up by calls. */
+void interp_check_depth(const char *name, Span span);
+
+/* ---- code ---- */
+
+/* An expression. `eval` if it has one lane, else `lanes` (which fills t.lanes scalars). */
+typedef struct Code Code;
+typedef Scalar Eval(const Code *c, Frame *f);
+typedef void EvalLanes(const Code *c, Frame *f, Scalar *out);
+struct Code {
+  Eval *eval;
+  EvalLanes *lanes;
+  DataType t;
+  Span span;
+};
+typedef VEC(const Code *) CodeVec;
+
+#define MAX_LANES 1024
+
+static inline Scalar code_eval(const Code *c, Frame *f) { return c->eval(c, f); }
+/* As many lanes as asked for: one lane is repeated. */
+static inline void code_lanes(const Code *c, Frame *f, int n, Scalar *out) {
+  if (c->t.lanes != 1) {
+    c->lanes(c, f, out);
+    return;
+  }
+  Scalar v = c->eval(c, f);
+  for (int i = 0; i < n; i++) out[i] = v;
+}
+
+/* A statement. */
+typedef enum { GO_ON, BREAK, CONTINUE, RETURN } Status;
+typedef struct Step Step;
+typedef Status Run(const Step *s, Frame *f);
+struct Step {
+  Run *run;
+  Span span;
+};
+typedef VEC(const Step *) StepVec;
+
+/* What compiling knows of a buffer. */
+typedef struct ViewInfo {
+  Buffer *buffer;
+  int index;          /* in Frame.views */
+  bool is_declared;   /* a declaration sets it up; else each access does */
+  bool is_fixed;      /* its shape, strides and offset are numbers */
+  const Code *data;   /* the pointer */
+  const Code *offset; /* elements, or NULL */
+  CodeVec dims, strides; /* strides: empty if compact */
+  int ndim, nbytes;      /* bytes of an element, all its lanes */
+  int memory;            /* in Frame.memories: of its own allocation, or -1 */
+} ViewInfo;
+
+/* A buffer at run time. */
+typedef struct View {
+  char *base; /* of the element at index 0, 0, ... */
+  char *data;
+  Memory *memory; /* NULL: not known */
+  int64_t *dims, *strides;
+  uint64_t epoch;
+} View;
+
+/* One call of a program. */
+struct Frame {
+  const Program *program;
+  Scalar *slots;
+  View *views;
+  Memory **memories; /* of allocations, used again when they are reached again */
+  Scalar result;
+};
+
+/* A tensor program, compiled. */
+typedef struct Param {
+  const char *name;
+  DataType t;
+  int slot;
+  ViewInfo *view; /* NULL: a scalar or a plain pointer */
+} Param;
+struct Program {
+  Module *module;
+  PrimFunc *f;
+  const char *name; /* for messages */
+  bool is_packed;
+  VEC(Param) params;
+  VEC(ViewInfo *) views;
+  Map slots;      /* Var to its slot + 1 */
+  NodeVec needed; /* variables of the parameters' buffers, in order */
+  NodeVec given;  /* variables that only the caller knows */
+  int slot_count, memory_count;
+  const Step *body;
+};
+
+/* The state of compiling one program. */
+typedef struct Compiler {
+  Program *program;
+  Map views; /* Buffer to ViewInfo * */
+  Map threads; /* thread variables whose loops are open */
+  bool takes_free; /* variables without a definition are `given` */
+  Span span;   /* of the nearest node that has one */
+} Compiler;
+
+/* ---- program.c ---- */
+
+/* Raises on what the interpreter can't run. */
+Program *program_new(Module *m, PrimFunc *f, const char *name, bool takes_free);
+Frame *program_frame(const Program *p);
+/* Arguments [from, to) by the packed convention, checked; variables that are whole dims are bound.
+ */
+void program_bind(const Program *p, Frame *f, const TvmsValue *args, const int *types, int from,
+                  int to, Map *bound, Span span);
+/* Checks the dims of parameters [0, n) once all are bound. */
+void program_check(const Program *p, Frame *f, const TvmsValue *args, int n, const Map *bound,
+                   Span span);
+int64_t *program_shape(const Program *p, Frame *f, int param); /* of a buffer parameter */
+void program_run(const Program *p, Frame *f);
+/* All in one: a call by the packed convention. The result is f->result. */
+Scalar program_call(const Program *p, const TvmsValue *args, const int *types, int n, Span span);
+/* A call from another program: pointers and scalars, as parameters or as a kernel has them. */
+Scalar program_call_raw(const Program *p, const Scalar *args, int n, Span span);
+int compile_define(Compiler *c, Node *var); /* its slot */
+int compile_use(Compiler *c, Node *var, Span span);
+Span compile_span(Compiler *c, const Node *n);
+
+/* ---- expr.c, vector.c ---- */
+
+const Code *compile_expr(Compiler *c, Node *n);
+const Code *compile_as(Compiler *c, Node *n, DataType t); /* the value cast to t (its lanes kept) */
+const Code *compile_condition(Compiler *c, Node *n);
+const Code *code_constant(DataType t, Scalar value);
+const Code *code_cast(const Code *c, DataType t);
+const Code *compile_ramp(Compiler *c, Ramp *n);
+const Code *compile_broadcast(Compiler *c, Broadcast *n);
+const Code *compile_shuffle(Compiler *c, Shuffle *n);
+const Code *compile_part(Compiler *c, Call *n, int from); /* lanes of all arguments, from there */
+/* Lane by lane: op of the arguments, which have as many lanes as t or one. */
+typedef Scalar LaneOp(const Code *c, const Scalar *x);
+const Code *code_lanewise(DataType t, Span span, LaneOp *op, int n, const Code **args);
+/* The arguments of a lanewise code, for what `op` needs to know of them. */
+DataType lanewise_type(const Code *c, int arg);
+
+/* ---- scalar.c: what the dtypes are ---- */
+
+typedef Scalar Load(const char *at);
+typedef void Store(char *at, Scalar v);
+Load *scalar_load(DataType t);
+Store *scalar_store(DataType t);
+int scalar_nbytes(DataType t); /* in memory, of one lane */
+typedef Scalar CastOp(DataType from, DataType to, Scalar v);
+CastOp *scalar_cast(DataType from, DataType to);
+bool scalar_truth(DataType t, Scalar v);
+Scalar scalar_int(int64_t v);
+double scalar_to_double(DataType t, Scalar v); /* of a float */
+Scalar scalar_from_double(DataType t, double v);
+float scalar_to_float(DataType t, Scalar v); /* of a float of at most 32 bits */
+Scalar scalar_from_float(DataType t, float v);
+static inline bool is_small_float(DataType t) { return dtype_is_float(t) && t.bits < 32; }
+
+/* ---- arith.c ---- */
+
+typedef Scalar BinaryOp(const Code *c, Scalar a, Scalar b);
+/* Of operands of dtype t; NULL if there is none. The Code is for its place. */
+BinaryOp *arith_op(NodeKind kind, DataType t);
+
+/* ---- intrin.c, math.c, extern.c ---- */
+
+const Code *compile_call(Compiler *c, Call *n);
+LaneOp *math_op(const char *name, DataType t); /* NULL: no function of that name */
+const Code *compile_extern(Compiler *c, Call *n);
+const Code *compile_packed_call(Compiler *c, Call *n);
+const Code *compile_program_call(Compiler *c, Call *n);
+const char *compile_text_arg(Compiler *c, Call *n);
+_Noreturn void unsupported(Span span, const char *what);
+
+/* ---- access.c ---- */
+
+const Code *compile_load(Compiler *c, BufferLoad *n);
+const Step *compile_store(Compiler *c, BufferStore *n);
+const Code *compile_address(Compiler *c, BufferLoad *n); /* of the element */
+ViewInfo *compile_view(Compiler *c, Node *buffer, bool declared);
+/* Evaluates its pointer, shape and strides. */
+View *view_bind(const ViewInfo *info, Frame *f);
+/* Memory of its own, never written, and its pointer. */
+void view_allocate(const ViewInfo *info, Frame *f, Span span);
+Memory *frame_memory(Frame *f, int index, int64_t nbytes, const char *name, Span span);
+
+/* ---- stmt.c, block.c ---- */
+
+const Step *compile_stmt(Compiler *c, Node *n);
+const Step *compile_block(Compiler *c, BlockRealize *n);
+static inline Status step_run(const Step *s, Frame *f) { return s->run(s, f); }
+
+/* ---- graph values (gvalue.c) ---- */
+
+typedef struct GraphFrame GraphFrame;
+typedef struct GraphValue GraphValue;
+
+/* A function value: of the module, or a local one with the frame it was made in. */
+typedef struct Closure {
+  Function *f;
+  const char *name;
+  struct GraphCode *code;
+  GraphFrame *captured; /* NULL: a function of the module */
+} Closure;
+
+typedef struct GraphTuple {
+  int n;
+  GraphValue *at;
+} GraphTuple;
+
+#define VALUE_CLOSURE 100 /* a type beside TvmsType */
+
+/* `type` is a TvmsType: TVMS_STR holds collected text; TVMS_TUPLE a GraphTuple; objects are held by
+ * interp->objects. */
+struct GraphValue {
+  int type;
+  union {
+    TvmsValue bits;
+    GraphTuple *tuple;
+    Closure *closure;
+  };
+};
+typedef VEC(GraphValue) GraphValueVec;
+
+GraphValue gvalue_none(void);
+GraphValue gvalue_tuple(int n, const GraphValue *fields);
+/* From outside; `owned`: the reference is the interpreter's. */
+GraphValue gvalue_import(Module *m, int type, TvmsValue v, bool owned, Span span);
+/* As foreign code takes it for a call: constants are copied, tuples and functions become objects.
+ */
+void gvalue_export(Module *m, const GraphValue *v, TvmsValue *out, int *type, Span span);
+/* As a function's result: the reference is the caller's. */
+void gvalue_give(Module *m, const GraphValue *v, TvmsValue *out, int *type, Span span);
+/* What the value holds outlives the next interp_release(). */
+void gvalue_keep(const GraphValue *v);
+const DLTensor *gvalue_tensor(const GraphValue *v); /* NULL: it is none */
+GraphValue gvalue_new_tensor(int ndim, const int64_t *shape, DataType t, const char *name, Span span);
+GraphValue gvalue_constant(Module *m, Constant *c);
+const char *gvalue_text(const GraphValue *v); /* what it is, for messages: "a float32 tensor of shape (2, 3)" */
+
+/* ---- graph.c, match.c, gframe_call.c ---- */
+
+/* A graph function with its local functions: where their variables stand. */
+typedef struct GraphCode {
+  Module *module;
+  Compiler scalars;   /* symbolic variables are slots of one program without a body */
+  Program space;
+  Map exprs;          /* scalar Node to Dim * */
+  Map values;         /* RelaxVar to its index + 1 */
+  int value_count;
+  Map operators;      /* RelaxCall to the Program * that computes it */
+} GraphCode;
+
+struct GraphFrame {
+  GraphCode *code;
+  const char *name;
+  Frame scalars;
+  bool *bound;    /* beside scalars.slots */
+  int slot_count; /* room in them */
+  GraphValue *values;
+  bool *defined;
+  int value_count;
+  bool seen; /* by gvalue_keep */
+};
+
+GraphValue gframe_call_function(GraphCode *code, Function *f, const char *name, GraphFrame *captured,
+                          const GraphValue *args, int n, Span span);
+GraphValue gframe_call(GraphFrame *g, RelaxCall *c, const char *what);
+GraphValue gframe_eval(GraphFrame *g, Node *n, const char *what);
+/* The value of a scalar expression; raises if a variable of it has none. */
+Scalar gframe_scalar(GraphFrame *g, Node *n);
+int64_t gframe_dim(GraphFrame *g, Node *n);
+bool gframe_is_bound(GraphFrame *g, Node *n); /* have all its variables a value? */
+void gframe_bind(GraphFrame *g, Node *var, int64_t value);
+
+/* Checks that are made when all arguments are known. */
+typedef struct DimCheck {
+  const char *what;
+  const DLTensor *tensor; /* or NULL: */
+  int64_t actual;
+  int axis;
+  Node *dim;
+} DimCheck;
+typedef VEC(DimCheck) DimCheckVec;
+/* Does the value belong to the struct info? Variables without a value that stand as a whole dim get
+ * one. Scalars are converted. is_param says how messages name it. */
+void match_value(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, bool is_param,
+                 DimCheckVec *later, Span span);
+void match_dims(GraphFrame *g, const DimCheckVec *checks, Span span);
+/* Both, for one value. */
+void match_one(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, Span span);
+/* Checks, without binding, what struct info says of a value that was computed. */
+void match_result(GraphFrame *g, const GraphValue *v, Node *sinfo, const char *what, Span span);
+
+/* ---- module.c ---- */
+
+/* A module that was loaded. */
+struct Module {
+  Node *node;
+  Map programs;  /* interned name to Program * */
+  Map graphs;    /* interned name to GraphCode * */
+  Map constants; /* Constant to TvmsTensor * */
+  Map addresses; /* interned name to Trampoline * */
+};
+
+typedef struct Export {
+  Module *module;
+  const char *name;
+  Node *func;
+  Closure *closure; /* or a function value, whose `func` is NULL */
+} Export;
+
+Program *module_program(Module *m, const char *name, Span span);
+GraphCode *module_graph(Module *m, const char *name);
+/* The address of a packed function, for foreign code. */
+void *module_address(Module *m, const char *name, Span span);
+/* A new reference to a function value as an object. */
+TvmsFunc *module_function_object(Module *m, Closure *c, Span span);
+int entry(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
+          int *ret_type);
+
+#endif

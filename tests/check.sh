@@ -1,0 +1,105 @@
+#!/bin/sh
+# check.sh -- everything that `make check` proves, step by step. B is the build folder.
+# The last line is "N passed, N failed"; the status is 1 if anything failed.
+B=${B:-build}
+passed=0
+failed=0
+log=$B/check.log
+
+# step NAME COMMAND...: a check of its own
+step() {
+  name=$1
+  shift
+  if "$@" >"$log" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok    $name"
+  else
+    failed=$((failed + 1))
+    echo "FAIL  $name"
+    tail -n 40 "$log"
+  fi
+}
+
+# counted NAME COMMAND...: a runner that ends with "N passed, N failed"
+counted() {
+  name=$1
+  shift
+  "$@" >"$log" 2>&1
+  status=$?
+  line=$(tail -n 1 "$log")
+  p=$(echo "$line" | sed -n 's/^\([0-9]*\) passed, [0-9]* failed$/\1/p')
+  f=$(echo "$line" | sed -n 's/^[0-9]* passed, \([0-9]*\) failed$/\1/p')
+  if [ -z "$p" ] || { [ $status -ne 0 ] && [ "$f" -eq 0 ]; }; then
+    p=${p:-0} f=1
+  fi
+  passed=$((passed + p))
+  failed=$((failed + f))
+  echo "$([ "$f" -eq 0 ] && echo ok || echo FAIL)    $name: $p passed, $f failed"
+  [ "$f" -eq 0 ] || tail -n 60 "$log"
+}
+
+sources() { find ir parser passes lower target lang -name "$1" | LC_ALL=C sort; }
+
+# A folder includes only itself and what stands left of it on the street.
+layer() {
+  folder=$1 may=$2
+  ! grep -rnE '^#include "' "$folder" --include='*.[chy]' --include='*.re' --include='*.def' |
+    grep -vE '"('"$may"')/|"[a-z_]+\.(h|def)"'
+}
+layers() {
+  layer target/runtime 'target/runtime' &&
+    layer ir 'ir' &&
+    layer parser 'parser|ir' &&
+    layer passes 'passes|parser|ir' &&
+    layer lower 'lower|passes|parser|ir|target/runtime' &&
+    layer target 'target|lower|passes|parser|ir'
+}
+
+sizes() { sources '*.c' | xargs awk -v file=800 -v fun=80 -f tests/size.awk; }
+
+# Every header compiles alone: it includes what it needs.
+headers() {
+  for h in $(sources '*.h'); do
+    case $h in passes/rows.h | lang/dialect/define_names.h | target/llvm/*) continue ;; esac
+    echo "#include \"$h\"" | cc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -I. -I"$B" -fsyntax-only -x c - || return 1
+  done
+}
+
+opening_comments() {
+  for f in $(sources '*.[ch]'); do
+    head -n 1 "$f" | grep -q "^/\* $(basename "$f") -- " || { echo "$f does not open with its name and purpose"; bad=1; }
+  done
+  [ -z "$bad" ]
+}
+
+format() { clang-format --dry-run -Werror $(sources '*.[ch]') tests/unit/*.[ch] examples/*.c; }
+
+# The deployed library needs no collector, no LLVM and nothing of the compiler, and is small.
+runtime_alone() {
+  ! nm -u "$B/libtvms_runtime.a" | grep -E ' (GC_|LLVM|ir_|node_|lang_|value_|diag_|str_intern)' || return 1
+  strip -s -o "$B/stripped.so" "$B/libtvms_runtime.so" || return 1
+  [ "$(stat -c %s "$B/stripped.so")" -lt 250000 ]
+}
+
+deploy() {
+  "$B/tvms" build examples/unity.tvms --target llvm -o "$B/unity.so" && "$B/deploy" "$B/unity.so"
+}
+
+roundtrip() { "$B/tvms" check --roundtrip examples/*.tvms tests/ir/*.tvms; }
+
+[ -x "$B/unit" ] && counted 'C units' "$B/unit"
+counted 'tests in .tvms' "$B/tvms" test $(find tests -name '*.tvms' | LC_ALL=C sort)
+counted 'snippets in the docs' sh tests/docs.sh "$B"
+step 'examples/unity.tvms runs' "$B/tvms" examples/unity.tvms
+step 'a C program runs the library made from it' deploy
+step 'modules survive printing and reading' roundtrip
+step 'command lines and bad input' sh tests/command_line.sh "$B"
+step 'folders include only what stands before them' layers
+step 'files and functions are short' sizes
+step 'headers compile alone' headers
+step 'files open with their purpose' opening_comments
+step 'C files have the form of .clang-format' format
+step 'the runtime library stands alone' runtime_alone
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,69 @@
+#!/bin/sh
+# command_line.sh -- the program as a user meets it: statuses, messages, bad input, nothing half-written.
+#   sh tests/command_line.sh BUILD_FOLDER
+B=$(cd "$1" && pwd)
+tvms=$B/tvms
+work=$B/command_line
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+bad=0
+
+# expect STATUS TEXT COMMAND...: the status, and a text somewhere in what is printed
+expect() {
+  want=$1 text=$2
+  shift 2
+  "$@" >out 2>&1 </dev/null
+  status=$?
+  if [ $status -ne "$want" ] || ! grep -qF -- "$text" out; then
+    echo "$*: status $status (expected $want), expected the text: $text"
+    head -n 20 out
+    bad=1
+  fi
+}
+
+cat >good.tvms <<'T'
+@T.prim_func
+def f(A: T.Buffer((4,), "float32")):
+    for i in range(4):
+        A[i] = 1.0
+T
+expect 0 '2' "$tvms" -c 'print(1 + 1)'
+expect 0 'well-formed' "$tvms" check good.tvms
+expect 0 'A[i] = 1.0' "$tvms" opt good.tvms
+expect 0 'after Simplify' "$tvms" opt good.tvms --passes Simplify --print-after-all
+expect 0 '' "$tvms" build good.tvms -o good.so
+[ -s good.so ] || { echo 'good.so was not written'; bad=1; }
+expect 2 "did you mean 'check'" "$tvms" chek good.tvms
+expect 2 "--passes" "$tvms" opt good.tvms --pases x
+expect 1 "did you mean 'Simplify'" "$tvms" opt good.tvms --passes Simplfy
+expect 1 'there are' "$tvms" opt good.tvms --passes Nothing_like_it_at_all
+expect 1 "did you mean 'llvm'" "$tvms" build good.tvms --target lvm -o x.so
+expect 1 'num-cores' "$tvms" build good.tvms --target 'llvm -mcpuu=native' -o x.so
+expect 1 "can't" "$tvms" build good.tvms -o /nonexistent/folder/x.so
+expect 1 'no such file' "$tvms" no_such_file.tvms
+expect 1 'absent.tvms' "$tvms" check absent.tvms
+[ ! -e x.so ] || { echo 'x.so was left behind'; bad=1; }
+
+# Text that no parser should see.
+printf 'x = "\377\376"\n' >not_utf8.tvms
+expect 1 'UTF-8' "$tvms" not_utf8.tvms
+mkdir -p folder.tvms
+expect 1 'folder' "$tvms" folder.tvms
+head -c 1000000 /dev/zero | tr '\0' '(' >parens.tvms
+expect 1 'nested too deeply' "$tvms" parens.tvms
+{ printf 'x = '; head -c 10000000 /dev/zero | tr '\0' '1'; echo; } >long_line.tvms
+expect 1 '64' "$tvms" long_line.tvms
+{ printf 'print(len("'; head -c 10000000 /dev/zero | tr '\0' 'a'; echo '"))'; } >long_string.tvms
+expect 0 '10000000' "$tvms" long_string.tvms
+printf 'print(99999999999999999999)\n' >big_int.tvms
+expect 1 '64' "$tvms" big_int.tvms
+printf 'def f(x):\n    return f(x + 1)\nf(0)\n' >endless.tvms
+expect 1 'RecursionError' "$tvms" endless.tvms
+printf 'print(1 // 0)\n' >division.tvms
+expect 1 'ZeroDivisionError' "$tvms" division.tvms
+
+# A disk that is full: a message, and no file.
+if [ -e /dev/full ]; then
+  "$tvms" opt good.tvms -o /dev/full >out 2>&1 && { echo 'writing to a full disk succeeded'; bad=1; }
+fi
+ls | grep -q '\.tmp' && { echo 'temporary files were left behind'; bad=1; }
+exit $bad
