@@ -2,10 +2,14 @@
 #include "lower/lower_impl.h"
 
 Host host_new(const char *name, Span span) {
-  return (Host){.name = name, .span = span,
-                .self = var_new("self", HANDLE, span), .args = var_new("args", HANDLE, span),
-                .types = var_new("types", HANDLE, span), .count = var_new("n", INT32, span),
-                .ret = var_new("ret", HANDLE, span), .ret_type = var_new("ret_type", HANDLE, span)};
+  return (Host){.name = name,
+                .span = span,
+                .self = var_new("self", HANDLE, span),
+                .args = var_new("args", HANDLE, span),
+                .types = var_new("types", HANDLE, span),
+                .count = var_new("n", INT32, span),
+                .ret = var_new("ret", HANDLE, span),
+                .ret_type = var_new("ret_type", HANDLE, span)};
 }
 
 void host_add(Host *h, Node *stmt) {
@@ -67,7 +71,8 @@ Node *host_call(Host *h, const char *symbol, DataType result, NodeVec args) {
 
 /* return -1, after freeing the frame */
 static Node *failure(Host *h) {
-  Node *status = h->frame ? host_call(h, "tvms_frame_fail", INT32, NODES(h->frame)) : host_int(h, -1);
+  Node *status =
+      h->frame ? host_call(h, "tvms_frame_fail", INT32, NODES(h->frame)) : host_int(h, -1);
   return stmt_evaluate(expr_call("ret", INT32, NODES(status), h->span), h->span);
 }
 
@@ -87,16 +92,19 @@ Node *host_object(Host *h, const char *name, Node *handle) {
 
 /* `n` elements at a pointer, as a buffer. */
 static Node *array_view(Host *h, Node *pointer, DataType elem, int n) {
-  return MAKE(Buffer, h->span, VOID_TYPE, .name = AS(Var, pointer)->name, .elem = elem, .data = pointer, .align = dtype_nbytes(elem),
-              .shape = NODES(host_int(h, n)), .offset_factor = 1);
+  return MAKE(Buffer, h->span, VOID_TYPE, .name = AS(Var, pointer)->name, .elem = elem,
+              .data = pointer, .align = dtype_nbytes(elem), .shape = NODES(host_int(h, n)),
+              .offset_factor = 1);
 }
 
 Node *host_array(Host *h, const char *name, DataType elem, NodeVec values) {
   int n = values.len ? values.len : 1;
   Node *pointer = pointer_var_new(name, elem, "global", h->span);
-  host_wrap(h, MAKE(Allocate, h->span, VOID_TYPE, .extents = NODES(host_int(h, n)), .elem = elem, .var = pointer));
+  host_wrap(h, MAKE(Allocate, h->span, VOID_TYPE, .extents = NODES(host_int(h, n)), .elem = elem,
+                    .var = pointer));
   Node *view = array_view(h, pointer, elem, n);
-  for (int i = 0; i < values.len; i++) host_add(h, stmt_store(view, NODES(host_int(h, i)), values.at[i], h->span));
+  for (int i = 0; i < values.len; i++)
+    host_add(h, stmt_store(view, NODES(host_int(h, i)), values.at[i], h->span));
   return pointer;
 }
 
@@ -105,12 +113,14 @@ Node *host_load(Host *h, Node *pointer, DataType elem, int index) {
 }
 
 void host_store(Host *h, Node *pointer, DataType elem, int index, Node *value) {
-  host_add(h, stmt_store(array_view(h, pointer, elem, index + 1), NODES(host_int(h, index)), value, h->span));
+  host_add(h, stmt_store(array_view(h, pointer, elem, index + 1), NODES(host_int(h, index)), value,
+                         h->span));
 }
 
 Node *host_bits(Host *h, Node *value) {
   if (dtype_is_float(value->dtype)) value = expr_cast(FLOAT64, value, h->span);
-  if (dtype_is_int(value->dtype) || dtype_is_bool(value->dtype)) return expr_cast(INT64, value, h->span);
+  if (dtype_is_int(value->dtype) || dtype_is_bool(value->dtype))
+    return expr_cast(INT64, value, h->span);
   return expr_call("reinterpret", INT64, NODES(value), h->span);
 }
 
@@ -119,8 +129,9 @@ Node *host_bits(Host *h, Node *value) {
 Node *host_tensor_arg(Host *h, int index, const char *param, int ndim, DataType elem) {
   int code = dtype_is_void(elem) ? 255 : dtype_dlpack_code(elem);
   Node *arg = host_call(h, "tvms_arg_tensor", HANDLE,
-                        NODES(host_text(h, h->name), host_text(h, param), h->args, h->types, host_int(h, index), host_int(h, ndim),
-                              host_int(h, code), host_int(h, elem.bits), host_int(h, elem.lanes)));
+                        NODES(host_text(h, h->name), host_text(h, param), h->args, h->types,
+                              host_int(h, index), host_int(h, ndim), host_int(h, code),
+                              host_int(h, elem.bits), host_int(h, elem.lanes)));
   return host_object(h, param, arg);
 }
 
@@ -149,8 +160,10 @@ void host_check_dims(Host *h, const DimCheckVec *checks, const Map *bound) {
       if (is_trivial(dim, c->actual.at[i])) continue;
       Node *want = expr_cast(INT64, dim, h->span);
       Node *text = host_text(h, ir_print(c->dims.at[i], NULL));
-      NodeVec args = c->tensor ? NODES(host_text(h, h->name), host_text(h, c->param), c->tensor, host_int(h, i), want, text)
-                               : NODES(host_text(h, h->name), host_text(h, c->param), want, expr_cast(INT64, c->actual.at[i], h->span), text);
+      NodeVec args = c->tensor ? NODES(host_text(h, h->name), host_text(h, c->param), c->tensor,
+                                       host_int(h, i), want, text)
+                               : NODES(host_text(h, h->name), host_text(h, c->param), want,
+                                       expr_cast(INT64, c->actual.at[i], h->span), text);
       host_check(h, host_call(h, c->tensor ? "tvms_check_dim" : "tvms_check_value", INT32, args));
     }
   }
@@ -162,5 +175,6 @@ Node *host_function(Host *h, Node *body, const char *symbol, const char *signatu
   if (signature) attrs = dict_with(attrs, "tvms.signature", string_imm(signature, h->span));
   NodeVec params = NODES(h->self, h->args, h->types, h->count, h->ret, h->ret_type), none = {0};
   for (int i = 0; i < params.len; i++) vec_push(&none, (Node *)NULL);
-  return MAKE(PrimFunc, h->span, VOID_TYPE, .params = params, .buffers = none, .ret_dtype = INT32, .attrs = attrs, .body = body);
+  return MAKE(PrimFunc, h->span, VOID_TYPE, .params = params, .buffers = none, .ret_dtype = INT32,
+              .attrs = attrs, .body = body);
 }

@@ -45,9 +45,11 @@ void kernel_bind_dims(const PrimFunc *f, DimOf dims, void *context, Map *bound) 
     Node *stride = int_imm(INT64, 1, b->node.span);
     for (int axis = b->shape.len - 1; axis >= 0; axis--) {
       Node *dim = b->shape.at[axis], *extent = dims(context, i, axis);
-      if (IS(Var, dim) && !map_has(bound, dim)) map_set(bound, dim, expr_cast(dim->dtype, extent, b->node.span));
+      if (IS(Var, dim) && !map_has(bound, dim))
+        map_set(bound, dim, expr_cast(dim->dtype, extent, b->node.span));
       Node *given = axis < b->strides.len ? b->strides.at[axis] : NULL;
-      if (IS(Var, given) && !map_has(bound, given)) map_set(bound, given, expr_cast(given->dtype, stride, b->node.span));
+      if (IS(Var, given) && !map_has(bound, given))
+        map_set(bound, given, expr_cast(given->dtype, stride, b->node.span));
       stride = expr_mul(stride, expr_cast(INT64, extent, b->node.span));
     }
     if (IS(Var, b->elem_offset) && !map_has(bound, b->elem_offset))

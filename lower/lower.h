@@ -2,15 +2,17 @@
  *
  * After lowering every function is a PrimFunc of one of two sorts.
  *   kernel   parameters are pointers to data (Var of dtype handle with an element type; they do not
- *            alias unless attr "tir.noalias" is false) and scalars. No `buffers`, no result or a scalar one.
- *   packed   attr "tvms.packed" = 1: the calling convention of TvmsPackedFunc: (self: handle, args: handle,
- *            types: handle, n: int32, ret: handle, ret_type: handle) -> int32. Exported under its
- *            global_symbol if it has one; attr "tvms.signature" tells people how to call it.
- * Bodies hold no Block, BlockRealize, MatchBufferRegion or BufferRealize: LetStmt, AttrStmt, AssertStmt,
- * Allocate, AllocateConst, DeclBuffer, For, While, IfThenElse, SeqStmt, BufferStore, Evaluate. Buffers have one dimension, no
- * strides, elem_offset 0; a Ramp index makes a vector access. Loops are serial, parallel (outermost parallel one only) or unrolled by a pragma;
- * vectorized ones are gone. Calls are intrinsics that back ends know, GlobalVars of kernels, and C functions by call_extern
- * (functions of abi.def among them). A packed function passes another one's address as Call tir.address_of(GlobalVar). */
+ *            alias unless attr "tir.noalias" is false) and scalars. No `buffers`, no result or a
+ * scalar one. packed   attr "tvms.packed" = 1: the calling convention of TvmsPackedFunc: (self:
+ * handle, args: handle, types: handle, n: int32, ret: handle, ret_type: handle) -> int32. Exported
+ * under its global_symbol if it has one; attr "tvms.signature" tells people how to call it. Bodies
+ * hold no Block, BlockRealize, MatchBufferRegion or BufferRealize: LetStmt, AttrStmt, AssertStmt,
+ * Allocate, AllocateConst, DeclBuffer, For, While, IfThenElse, SeqStmt, BufferStore, Evaluate.
+ * Buffers have one dimension, no strides, elem_offset 0; a Ramp index makes a vector access. Loops
+ * are serial, parallel (outermost parallel one only) or unrolled by a pragma; vectorized ones are
+ * gone. Calls are intrinsics that back ends know, GlobalVars of kernels, and C functions by
+ * call_extern (functions of abi.def among them). A packed function passes another one's address as
+ * Call tir.address_of(GlobalVar). */
 #ifndef LOWER_LOWER_H
 #define LOWER_LOWER_H
 

@@ -1,4 +1,5 @@
-/* lower_impl.h -- what the files of lower/ share: kernels' signatures, and building of host functions. */
+/* lower_impl.h -- what the files of lower/ share: kernels' signatures, and building of host
+ * functions. */
 #ifndef LOWER_LOWER_IMPL_H
 #define LOWER_LOWER_IMPL_H
 
@@ -8,35 +9,38 @@
 
 /* ---- kernels ---- */
 
-/* The parameters of a tensor program as a kernel: for each parameter its data pointer or scalar, then every
- * variable of the buffers' shapes, strides and offsets that is no parameter, in order of appearance. */
+/* The parameters of a tensor program as a kernel: for each parameter its data pointer or scalar,
+ * then every variable of the buffers' shapes, strides and offsets that is no parameter, in order of
+ * appearance. */
 NodeVec kernel_params(const PrimFunc *f);
 
-/* Matches the buffers' variables with what a call knows: `dims(context, param, axis)` is the extent of an argument as the
- * caller has it. Adds Var to expression in `bound`. Strides and offsets are those of compact tensors. */
+/* Matches the buffers' variables with what a call knows: `dims(context, param, axis)` is the extent
+ * of an argument as the caller has it. Adds Var to expression in `bound`. Strides and offsets are
+ * those of compact tensors. */
 typedef Node *(*DimOf)(void *context, int param, int axis);
 void kernel_bind_dims(const PrimFunc *f, DimOf dims, void *context, Map *bound);
 
 /* ---- host functions (host.c) ---- */
 
-/* A host function being written, statement by statement. Lets and allocations scope over what follows. */
+/* A host function being written, statement by statement. Lets and allocations scope over what
+ * follows. */
 typedef struct Host {
   const char *name; /* for messages of run-time checks */
   Span span;
   NodeVec items;
-  VEC(bool) open;       /* beside items: a wrapper whose body is the rest */
+  VEC(bool) open; /* beside items: a wrapper whose body is the rest */
   Node *self, *args, *types, *count, *ret, *ret_type; /* the parameters of a TvmsPackedFunc */
-  Node *frame;          /* NULL: the function makes nothing */
+  Node *frame;                                        /* NULL: the function makes nothing */
 } Host;
 
 Host host_new(const char *name, Span span);
 void host_add(Host *h, Node *stmt);
-void host_wrap(Host *h, Node *wrapper); /* its body is the rest */
+void host_wrap(Host *h, Node *wrapper);                 /* its body is the rest */
 Node *host_let(Host *h, const char *name, Node *value); /* the variable */
 void host_let_var(Host *h, Node *var, Node *value);
 /* A C function of abi.def or libc. */
 Node *host_call(Host *h, const char *symbol, DataType result, NodeVec args);
-void host_check(Host *h, Node *status);                    /* return -1 if it is not 0 */
+void host_check(Host *h, Node *status);                     /* return -1 if it is not 0 */
 Node *host_object(Host *h, const char *name, Node *handle); /* a let; return -1 if it is NULL */
 /* An array on the stack with these elements: its pointer. */
 Node *host_array(Host *h, const char *name, DataType elem, NodeVec values);
@@ -50,8 +54,8 @@ Node *host_body(Host *h);
 /* The whole function. symbol NULL: internal to the module. */
 Node *host_function(Host *h, Node *body, const char *symbol, const char *signature);
 
-/* Checks of one argument against the dims that its parameter is declared with: a variable not in `bound`
- * is bound to the extent, everything else is compared when all are bound. */
+/* Checks of one argument against the dims that its parameter is declared with: a variable not in
+ * `bound` is bound to the extent, everything else is compared when all are bound. */
 typedef struct DimCheck {
   const char *param;
   Node *tensor; /* the DLTensor *, or NULL for a shape value: `actual` holds the extents */

@@ -22,11 +22,12 @@ static Node *run_on_functions(const Pass *p, const PassContext *context, Node *m
     vec_push(&functions, out);
   }
   if (!changed) return module;
-  return MAKE(IRModule, module->span, VOID_TYPE, .globals = m->globals, .functions = functions, .attrs = m->attrs,
-              .global_infos = m->global_infos);
+  return MAKE(IRModule, module->span, VOID_TYPE, .globals = m->globals, .functions = functions,
+              .attrs = m->attrs, .global_infos = m->global_infos);
 }
 
-static void print_module(const Instruments *in, const char *when, const PassCall *call, Node *module) {
+static void print_module(const Instruments *in, const char *when, const PassCall *call,
+                         Node *module) {
   Pipeline one = {.at = (PassCall *)call, .len = 1};
   FILE *out = in->out ? in->out : stdout;
   fprintf(out, "# ---- %s %s ----\n%s\n", when, pipeline_text(&one), ir_print(module, NULL));
@@ -42,7 +43,8 @@ static void verify_after(const PassCall *call, Node *module) {
   BUG("the module is ill-formed after %s", call->pass->name);
 }
 
-Node *pipeline_run(const Pipeline *p, Node *module, const Target *target, const Instruments *instruments) {
+Node *pipeline_run(const Pipeline *p, Node *module, const Target *target,
+                   const Instruments *instruments) {
   static const Instruments none;
   const Instruments *in = instruments ? instruments : &none;
   Str times = {0};

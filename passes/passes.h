@@ -1,7 +1,9 @@
-/* passes.h -- the door of passes/: named rewrites of modules, pipelines of them as text, and the manager.
+/* passes.h -- the door of passes/: named rewrites of modules, pipelines of them as text, and the
+ * manager.
  *
- * A pass is a row of a table (pass.def here, lower.def in lower/): name, level, options, function. A pipeline
- * is written as calls, "LegalizeOps, UnrollLoop(auto_max_extent=8)", and read by the one grammar. */
+ * A pass is a row of a table (pass.def here, lower.def in lower/): name, level, options, function.
+ * A pipeline is written as calls, "LegalizeOps, UnrollLoop(auto_max_extent=8)", and read by the one
+ * grammar. */
 #ifndef PASSES_PASSES_H
 #define PASSES_PASSES_H
 
@@ -45,7 +47,8 @@ typedef struct PassCall {
 } PassCall;
 typedef VEC(PassCall) Pipeline;
 
-/* Reads a pipeline. Raises PipelineError with the place in the text, near names and what there is. */
+/* Reads a pipeline. Raises PipelineError with the place in the text, near names and what there is.
+ */
 Pipeline pipeline_parse(const char *text, Span span);
 const char *pipeline_text(const Pipeline *p); /* reads back the same; defaults left out */
 
@@ -59,7 +62,8 @@ typedef struct Instruments {
 } Instruments;
 
 /* The module after all passes. A pass on functions runs on each of its level, in module order. */
-Node *pipeline_run(const Pipeline *p, Node *module, const Target *target, const Instruments *instruments);
+Node *pipeline_run(const Pipeline *p, Node *module, const Target *target,
+                   const Instruments *instruments);
 
 /* Named pipelines: rows of pipeline.def and of the folders to the right. */
 typedef struct NamedPipeline {

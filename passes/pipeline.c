@@ -1,4 +1,5 @@
-/* pipeline.c -- pipelines as text: "FuseOps(max_depth=8), FuseTIR", read by the language's grammar. */
+/* pipeline.c -- pipelines as text: "FuseOps(max_depth=8), FuseTIR", read by the language's grammar.
+ */
 #include "passes/passes.h"
 #include "parser/parser.h"
 #include <stdlib.h>
@@ -9,7 +10,8 @@ static _Noreturn void unknown_pass(const char *name, Span span) {
   for (int i = 0; pass_at(i); i++) vec_push(&names, pass_at(i)->name);
   for (int i = 0; pipeline_at(i); i++) vec_push(&names, pipeline_at(i)->name);
   const char *near = str_near(name, names.at, names.len);
-  if (near) error_raisef("PipelineError", span, "there is no pass '%s'; did you mean '%s'?", name, near);
+  if (near)
+    error_raisef("PipelineError", span, "there is no pass '%s'; did you mean '%s'?", name, near);
   Str all = {0};
   for (int i = 0; i < names.len; i++) str_printf(&all, "%s%s", i ? ", " : "", names.at[i]);
   error_raisef("PipelineError", span, "there is no pass '%s'; there are: %s", name, str_text(&all));
@@ -22,7 +24,8 @@ static const PassOption *find_option(const Pass *p, const char *name, Span span)
     vec_push(&names, p->options[i].name);
   }
   Str all = {0};
-  for (int i = 0; i < names.len; i++) str_printf(&all, "%s%s", i ? ", " : "; it has: ", names.at[i]);
+  for (int i = 0; i < names.len; i++)
+    str_printf(&all, "%s%s", i ? ", " : "; it has: ", names.at[i]);
   error_raisef("PipelineError", span, "%s has no option '%s'%s", p->name, name, str_text(&all));
 }
 
@@ -32,12 +35,14 @@ static const char *option_value(const Pass *p, const PassOption *o, Ast *value) 
   Ast *plain = negative ? AST_AS(Unary, value)->operand : value;
   if (o->type == OPTION_INT && plain->kind == AST_KIND_Int && !AST_AS(Int, plain)->too_large)
     return str_format("%s%llu", negative ? "-" : "", (unsigned long long)AST_AS(Int, plain)->value);
-  if (o->type == OPTION_BOOL && value->kind == AST_KIND_Bool) return AST_AS(Bool, value)->value ? "1" : "0";
+  if (o->type == OPTION_BOOL && value->kind == AST_KIND_Bool)
+    return AST_AS(Bool, value)->value ? "1" : "0";
   if (o->type == OPTION_BOOL && value->kind == AST_KIND_Int && AST_AS(Int, value)->value <= 1)
     return AST_AS(Int, value)->value ? "1" : "0";
   if (o->type == OPTION_STR && value->kind == AST_KIND_Str) return AST_AS(Str, value)->text;
   static const char *const types[] = {"an integer", "True or False", "a string"};
-  error_raisef("PipelineError", value->span, "option '%s' of %s takes %s", o->name, p->name, types[o->type]);
+  error_raisef("PipelineError", value->span, "option '%s' of %s takes %s", o->name, p->name,
+               types[o->type]);
 }
 
 static Map default_options(const Pass *p) {
@@ -52,18 +57,23 @@ static void add_text(Pipeline *out, const Source *source);
 static void add_item(Pipeline *out, Ast *item) {
   Ast *callee = item->kind == AST_KIND_Call ? AST_AS(Call, item)->func : item;
   if (callee->kind != AST_KIND_Name)
-    error_raisef("PipelineError", item->span, "expected the name of a pass, or a call such as UnrollLoop(auto_max_extent=8)");
+    error_raisef("PipelineError", item->span,
+                 "expected the name of a pass, or a call such as UnrollLoop(auto_max_extent=8)");
   const char *name = AST_AS(Name, callee)->name;
   const NamedPipeline *named = item == callee ? pipeline_find(name) : NULL;
-  if (named) return add_text(out, source_add(str_format("<pipeline %s>", name), named->text, strlen(named->text)));
+  if (named)
+    return add_text(
+        out, source_add(str_format("<pipeline %s>", name), named->text, strlen(named->text)));
   const Pass *p = pass_find(name);
   if (!p) unknown_pass(name, callee->span);
   PassCall call = {p, default_options(p)};
   for (int i = 0; item != callee && i < AST_AS(Call, item)->args.len; i++) {
     Ast *arg = AST_AS(Call, item)->args.at[i];
-    if (arg->kind != AST_KIND_Keyword) error_raisef("PipelineError", arg->span, "options are given by name: %s(option=value)", name);
+    if (arg->kind != AST_KIND_Keyword)
+      error_raisef("PipelineError", arg->span, "options are given by name: %s(option=value)", name);
     const PassOption *o = find_option(p, AST_AS(Keyword, arg)->name, arg->span);
-    map_set(&call.options, str_intern(o->name), (void *)(uintptr_t)option_value(p, o, AST_AS(Keyword, arg)->value));
+    map_set(&call.options, str_intern(o->name),
+            (void *)(uintptr_t)option_value(p, o, AST_AS(Keyword, arg)->value));
   }
   vec_push(out, call);
 }
@@ -73,7 +83,9 @@ static void add_text(Pipeline *out, const Source *source) {
   while (*c == ' ' || *c == '\n' || *c == '\t') c++;
   if (!*c) return; /* the empty pipeline */
   Ast *tree = parse_expression(source);
-  if (!tree) error_raisef("PipelineError", (Span){source->base, source->base + source->len}, "this is not a pipeline");
+  if (!tree)
+    error_raisef("PipelineError", (Span){source->base, source->base + source->len},
+                 "this is not a pipeline");
   if (tree->kind != AST_KIND_Tuple) return add_item(out, tree);
   for each (Ast *, item, &AST_AS(Tuple, tree)->items) add_item(out, *item);
 }

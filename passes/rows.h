@@ -1,5 +1,5 @@
-/* rows.h -- expands a table of passes into `static const Pass rows[]` with its prototypes and options.
- * Define PASS_FILE as the table to include, then include this file, once in a .c file. */
+/* rows.h -- expands a table of passes into `static const Pass rows[]` with its prototypes and
+ * options. Define PASS_FILE as the table to include, then include this file, once in a .c file. */
 #include "passes/passes.h"
 
 #define PASS(Name, function, level, doc) Node *pass_##function(Node *n, const PassContext *context);
@@ -9,12 +9,19 @@
 
 #define PASS(Name, function, level, doc) static const PassOption function##_options[] = {
 #define OPT(type, name, otherwise, doc)  {OPTION_##type, #name, otherwise, doc},
-#define END                              {OPTION_INT, NULL, NULL, NULL}};
+#define END                                                                                        \
+  { OPTION_INT, NULL, NULL, NULL }                                                                 \
+  }                                                                                                \
+  ;
 #include PASS_FILE
 
 static const Pass rows[] = {
 #define PASS(Name, function, level, doc)                                                           \
-  {#Name, PASS_##level, doc, pass_##function, function##_options,                                  \
+  {#Name,                                                                                          \
+   PASS_##level,                                                                                   \
+   doc,                                                                                            \
+   pass_##function,                                                                                \
+   function##_options,                                                                             \
    (int)(sizeof function##_options / sizeof *function##_options) - 1},
 #define OPT(type, name, otherwise, doc)
 #define END

@@ -1,4 +1,5 @@
-/* constant.c -- constant tensors of the IR from numbers, nested lists and tensors of the script, and back. */
+/* constant.c -- constant tensors of the IR from numbers, nested lists and tensors of the script,
+ * and back. */
 #include "lang/builtin/tensor.h"
 #include "lang/dialect/tensor_names.h"
 
@@ -44,7 +45,8 @@ static void put_number(DataType t, Value v, char *at, Span span) {
     return;
   }
   int64_t i = v.type == &type_bool ? v.boolean : value_as_int(v, "an element of a constant", span);
-  bool fits = dtype_is_bool(t) || (t.code == DTYPE_UINT && t.bits == 64) || (i >= dtype_min_int(t) && i <= dtype_max_int(t));
+  bool fits = dtype_is_bool(t) || (t.code == DTYPE_UINT && t.bits == 64) ||
+              (i >= dtype_min_int(t) && i <= dtype_max_int(t));
   if (!fits) raise("OverflowError", span, "%ld does not fit in %s", (long)i, dtype_text(t));
   if (dtype_is_bool(t)) i = i != 0;
   memcpy(at, &i, (size_t)dtype_nbytes(t)); /* little-endian */
@@ -57,7 +59,8 @@ static void put_list(DataType t, Value v, const DimVec *dims, int axis, char **a
     *at += dtype_nbytes(t);
     return;
   }
-  if (!is_list(v) || value_items(v)->len != dims->at[axis]) raise("ValueError", span, "the lists of a constant have different lengths");
+  if (!is_list(v) || value_items(v)->len != dims->at[axis])
+    raise("ValueError", span, "the lists of a constant have different lengths");
   for each (Value, x, value_items(v)) put_list(t, *x, dims, axis + 1, at, span);
 }
 
@@ -65,7 +68,8 @@ static ConstData *new_data(DataType t, int ndim, const int64_t *shape) {
   size_t size = (size_t)dtype_nbytes(t);
   int64_t *dims = (int64_t *)(void *)NEW_BYTES(sizeof(int64_t) * (size_t)(ndim ? ndim : 1));
   for (int i = 0; i < ndim; i++) dims[i] = shape[i], size *= (size_t)shape[i];
-  return NEW(ConstData, .elem = t, .ndim = ndim, .shape = dims, .bytes = NEW_BYTES(size ? size : 1), .nbytes = size);
+  return NEW(ConstData, .elem = t, .ndim = ndim, .shape = dims, .bytes = NEW_BYTES(size ? size : 1),
+             .nbytes = size);
 }
 
 static Node *node_of_data(const ConstData *d, Span span) {
@@ -98,7 +102,8 @@ static const DLTensor *compact_tensor(Value v, TvmsTensor **copy, Span span) {
 Node *constant_node(Value tensor_value, Span span) {
   TvmsTensor *copy;
   const DLTensor *dl = compact_tensor(tensor_value, &copy, span);
-  ConstData *d = new_data(dtype_from_dlpack(dl->dtype.code, dl->dtype.bits, dl->dtype.lanes), dl->ndim, dl->shape);
+  ConstData *d = new_data(dtype_from_dlpack(dl->dtype.code, dl->dtype.bits, dl->dtype.lanes),
+                          dl->ndim, dl->shape);
   memcpy((char *)(uintptr_t)d->bytes, (const char *)dl->data + dl->byte_offset, d->nbytes);
   tvms_release(copy);
   return node_of_data(d, span);
@@ -107,7 +112,8 @@ Node *constant_node(Value tensor_value, Span span) {
 Value constant_value(const ConstData *d) {
   DLDataType t = {(uint8_t)dtype_dlpack_code(d->elem), d->elem.bits, (uint16_t)d->elem.lanes};
   TvmsTensor *out;
-  if (tvms_tensor_new(&out, d->ndim, d->shape, t) || tvms_tensor_set_bytes(out, d->bytes, d->nbytes))
+  if (tvms_tensor_new(&out, d->ndim, d->shape, t) ||
+      tvms_tensor_set_bytes(out, d->bytes, d->nbytes))
     raise("RuntimeError", (Span){0}, "%s", tvms_last_error());
   return value_tensor(out);
 }
@@ -116,7 +122,8 @@ Node *constant_of_value(Value v, DataType t, Span span) {
   bool keeps_dtype = dtype_is_void(t);
   if (v.type == &type_tensor) {
     if (keeps_dtype) return constant_node(v, span);
-    CallArgs args = {.positional = {.at = (Value[]){value_str(dtype_text(t))}, .len = 1}, .span = span};
+    CallArgs args = {.positional = {.at = (Value[]){value_str(dtype_text(t))}, .len = 1},
+                     .span = span};
     return constant_node(value_call(value_get_attr(v, str_intern("astype"), span), &args), span);
   }
   if (value_is_node(v, NK_Constant)) return v.node;

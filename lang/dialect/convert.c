@@ -22,7 +22,8 @@ static Node *region_load(Node *node, Span span) {
     Range *x = AS(Range, *range);
     int64_t n;
     if (!expr_is_const_int(x->extent, &n) || n < 1 || n > INT16_MAX)
-      raise("TypeError", span, "a slice used as a value needs a constant, positive number of elements");
+      raise("TypeError", span,
+            "a slice used as a value needs a constant, positive number of elements");
     vec_push(&at, n == 1 ? x->min
                          : MAKE(Ramp, span, dtype_with_lanes(x->min->dtype, (int)n), .base = x->min,
                                 .stride = int_imm(x->min->dtype, 1, span), .lanes = (int)n));
@@ -44,7 +45,8 @@ Node *to_expr(Value v, Span span) {
     if (IS(PrimValue, n)) return AS(PrimValue, n)->value;
     if (IS(IterVar, n)) return AS(IterVar, n)->var;
     if (IS(Buffer, n))
-      raise("TypeError", span, "buffer '%s' is not a value; index it, or use '.data' for its pointer",
+      raise("TypeError", span,
+            "buffer '%s' is not a value; index it, or use '.data' for its pointer",
             AS(Buffer, n)->name);
   }
   cannot(v, "a scalar expression", span);
@@ -79,12 +81,13 @@ DataType to_dtype(Value v, Span span) {
   if (value_is_node(v, NK_DataTypeImm)) return AS(DataTypeImm, v.node)->value;
   if (v.type != &type_str) cannot(v, "a dtype such as \"float32\"", span);
   if (!dtype_parse(value_text(v), &t)) {
-    static const char *const known[] = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-                                        "float16", "float32", "float64", "bfloat16", "bool", "handle", "void",
-                                        "float8_e4m3fn", "float8_e5m2"};
+    static const char *const known[] = {
+        "int8",   "int16",  "int32",   "int64",         "uint8",      "uint16",
+        "uint32", "uint64", "float16", "float32",       "float64",    "bfloat16",
+        "bool",   "handle", "void",    "float8_e4m3fn", "float8_e5m2"};
     const char *near = str_near(value_text(v), known, sizeof known / sizeof *known);
-    raise("TypeError", span, "'%s' is not a dtype%s%s%s", value_text(v), near ? "; did you mean '" : "",
-          near ? near : "", near ? "'?" : "");
+    raise("TypeError", span, "'%s' is not a dtype%s%s%s", value_text(v),
+          near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
   return t;
 }
@@ -139,17 +142,20 @@ Node *to_shape(Value v, Span span) {
   if (value_is_node(v, NK_ShapeExpr)) return v.node;
   if (value_is_node(v, NK_RelaxVar)) {
     if (IS(ShapeStructInfo, sinfo_of(v.node))) return v.node;
-    raise("TypeError", span, "expected a shape, found a variable of %s", ir_print(sinfo_of(v.node), NULL));
+    raise("TypeError", span, "expected a shape, found a variable of %s",
+          ir_print(sinfo_of(v.node), NULL));
   }
   NodeVec dims = graph_dims(v, span);
-  Node *info = MAKE(ShapeStructInfo, span, VOID_TYPE, .known = true, .values = dims, .ndim = dims.len);
+  Node *info =
+      MAKE(ShapeStructInfo, span, VOID_TYPE, .known = true, .values = dims, .ndim = dims.len);
   return MAKE(ShapeExpr, span, VOID_TYPE, .sinfo = info, .values = dims);
 }
 
 Node *to_sinfo(Value v, Span span) {
   if (value_is_none(v)) return sinfo_tuple((NodeVec){0}, span);
   if (v.type == &type_node && node_is_sinfo(v.node)) return v.node;
-  if (v.type == &type_dtype) return MAKE(PrimStructInfo, span, VOID_TYPE, .elem = to_dtype(v, span));
+  if (v.type == &type_dtype)
+    return MAKE(PrimStructInfo, span, VOID_TYPE, .elem = to_dtype(v, span));
   if (v.type == &type_tuple || v.type == &type_list) {
     NodeVec fields = {0};
     for each (Value, x, value_items(v)) vec_push(&fields, to_sinfo(*x, span));
@@ -175,7 +181,8 @@ Node *dict_from_value(Value dict, Span span) {
 Node *to_attr(Value v, Span span) {
   if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
   if (v.type == &type_bool) return int_imm(BOOL, v.boolean, span);
-  if (v.type == &type_int) return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
+  if (v.type == &type_int)
+    return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
   if (v.type == &type_float) return float_imm(FLOAT64, v.real, span);
   if (v.type == &type_str) return string_imm(value_text(v), span);
   if (v.type == &type_dtype) return string_imm(dtype_text(to_dtype(v, span)), span);
@@ -212,23 +219,28 @@ Value from_attr(Node *n) {
 
 /* ---- dtypes as values ---- */
 
-static void dtype_repr(Value v, Str *out) { str_printf(out, "T.%s", dtype_text(to_dtype(v, (Span){0}))); }
+static void dtype_repr(Value v, Str *out) {
+  str_printf(out, "T.%s", dtype_text(to_dtype(v, (Span){0})));
+}
 
 static Value dtype_call(Value f, CallArgs *args) {
   DataType t = to_dtype(f, args->span);
   if (args->positional.len > 1)
-    raise("TypeError", args->span, "T.%s takes one value at most, %d are given", dtype_text(t), args->positional.len);
+    raise("TypeError", args->span, "T.%s takes one value at most, %d are given", dtype_text(t),
+          args->positional.len);
   bool is_size = false;
   const char *scope = NULL;
   for (int i = 0; i < args->names.len; i++) {
-    if (str_same(args->names.at[i], "is_size_var")) is_size = value_truth(args->named.at[i], args->span);
+    if (str_same(args->names.at[i], "is_size_var"))
+      is_size = value_truth(args->named.at[i], args->span);
     else if (str_same(args->names.at[i], "storage_scope"))
       scope = value_as_text(args->named.at[i], "storage_scope", args->span);
     else if (!str_same(args->names.at[i], "dtype"))
       raise("TypeError", args->span, "T.%s has no argument '%s'", dtype_text(t), args->names.at[i]);
   }
   if (!args->positional.len || value_is_none(args->positional.at[0]))
-    return value_node(MAKE(Var, args->span, t, .elem = VOID_TYPE, .scope = scope, .is_size = is_size));
+    return value_node(
+        MAKE(Var, args->span, t, .elem = VOID_TYPE, .scope = scope, .is_size = is_size));
   Value x = args->positional.at[0];
   if (x.type == &type_str) { /* T.float32("inf") */
     double special;
@@ -236,7 +248,9 @@ static Value dtype_call(Value f, CallArgs *args) {
     if (str_same(text, "inf")) special = __builtin_inf();
     else if (str_same(text, "-inf")) special = -__builtin_inf();
     else if (str_same(text, "nan")) special = __builtin_nan("");
-    else raise("ValueError", args->span, "expected a number, \"inf\", \"-inf\" or \"nan\", found \"%s\"", text);
+    else
+      raise("ValueError", args->span,
+            "expected a number, \"inf\", \"-inf\" or \"nan\", found \"%s\"", text);
     if (!dtype_is_float(t)) raise("TypeError", args->span, "%s has no %s", dtype_text(t), text);
     return value_node(float_imm(t, special, args->span));
   }
@@ -246,8 +260,10 @@ static Value dtype_call(Value f, CallArgs *args) {
       raise("OverflowError", args->span, "%ld does not fit in %s", (long)x.integer, dtype_text(t));
     return value_node(int_imm(t, x.integer, args->span));
   }
-  if (x.type == &type_int && dtype_is_float(t)) return value_node(float_imm(t, (double)x.integer, args->span));
-  if (x.type == &type_float && dtype_is_float(t)) return value_node(float_imm(t, x.real, args->span));
+  if (x.type == &type_int && dtype_is_float(t))
+    return value_node(float_imm(t, (double)x.integer, args->span));
+  if (x.type == &type_float && dtype_is_float(t))
+    return value_node(float_imm(t, x.real, args->span));
   return value_node(expr_cast(t, to_expr(x, args->span), args->span));
 }
 
@@ -263,4 +279,6 @@ static bool dtype_same(Value a, Value b) {
 const ValueType type_dtype = {
     .name = "dtype", .repr = dtype_repr, .call = dtype_call, .equal = dtype_same};
 
-Value value_dtype(DataType t) { return value_of(&type_dtype, NEW(DataType, t.code, t.bits, t.lanes)); }
+Value value_dtype(DataType t) {
+  return value_of(&type_dtype, NEW(DataType, t.code, t.bits, t.lanes));
+}

@@ -20,11 +20,13 @@ static inline bool value_is_node(Value v, NodeKind kind) {
   return v.type == &type_node && v.node->kind == kind;
 }
 
-/* What stands for a name whose definition failed: operations on it fail without a further report. */
+/* What stands for a name whose definition failed: operations on it fail without a further report.
+ */
 extern const ValueType type_poison;
 #define ERROR_POISONED "poisoned"
 
-/* T.int32: a dtype as a value: a variable when called with nothing, a constant or cast with one argument. */
+/* T.int32: a dtype as a value: a variable when called with nothing, a constant or cast with one
+ * argument. */
 extern const ValueType type_dtype;
 Value value_dtype(DataType t);
 

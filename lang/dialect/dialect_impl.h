@@ -10,20 +10,22 @@
  * becomes a vector load. */
 Node *to_expr(Value v, Span span);
 NodeVec to_exprs(Value list_or_one, Span span); /* of a tuple, a list, or a single expression */
-NodeVec to_dims(Value v, Span span); /* the same, where a text is a quoted dim */
+NodeVec to_dims(Value v, Span span);            /* the same, where a text is a quoted dim */
 DataType to_dtype(Value v, Span span);          /* "float32", T.float32 */
 /* A graph expression: tuples become Tuple, numbers PrimValue, strings StringValue. */
 Node *to_relax(Value v, Span span);
 Node *to_shape(Value v, Span span); /* a tuple of dims, a ShapeExpr, or a variable of Shape type */
-Node *to_sinfo(Value v, Span span); /* R.Tensor and R.Tensor(...), T.int64, None (the empty tuple) */
-Node *to_attr(Value v, Span span);  /* numbers, text, lists, dicts, None, nodes */
+Node *to_sinfo(Value v,
+               Span span);         /* R.Tensor and R.Tensor(...), T.int64, None (the empty tuple) */
+Node *to_attr(Value v, Span span); /* numbers, text, lists, dicts, None, nodes */
 Value from_attr(Node *attr);
 Node *dict_from_value(Value dict, Span span);
 const char *value_type_name(Value v);
 
 /* A Constant that holds a copy of a tensor value's elements. */
 Node *constant_node(Value tensor_value, Span span);
-/* A number, a nested list of numbers, or a tensor. t void: its own dtype (float32, int32, bool for numbers). */
+/* A number, a nested list of numbers, or a tensor. t void: its own dtype (float32, int32, bool for
+ * numbers). */
 Node *constant_of_value(Value v, DataType t, Span span);
 Value constant_value(const ConstData *data); /* and back: a new tensor */
 
@@ -73,17 +75,17 @@ struct BlockBuilder {
 };
 
 typedef struct TensorBuilder {
-  BlockBuilder *block;        /* innermost; the root at function level */
-  bool in_init;               /* inside `with T.init()` */
-  bool saw_block;             /* any block at all */
-  Map loops;                  /* loop Var to its For (body missing): what T.axis.remap looks up */
-  Map lets;                   /* Var of each let to its LetStmt */
-  Node *attrs;                /* Dict of T.func_attr, or NULL */
+  BlockBuilder *block; /* innermost; the root at function level */
+  bool in_init;        /* inside `with T.init()` */
+  bool saw_block;      /* any block at all */
+  Map loops;           /* loop Var to its For (body missing): what T.axis.remap looks up */
+  Map lets;            /* Var of each let to its LetStmt */
+  Node *attrs;         /* Dict of T.func_attr, or NULL */
   bool is_private;
-  NodeVec params, buffers;    /* of the function so far */
-  Map told;                   /* undefined names that were reported */
-  Map dims;                   /* interned name to Var: dims of the signature */
-  Map ended;                  /* interned names of variables whose suite has ended, to their Span * */
+  NodeVec params, buffers; /* of the function so far */
+  Map told;                /* undefined names that were reported */
+  Map dims;                /* interned name to Var: dims of the signature */
+  Map ended;               /* interned names of variables whose suite has ended, to their Span * */
 } TensorBuilder;
 extern TensorBuilder *tensor; /* of the prim_func being read; NULL outside */
 
@@ -100,9 +102,10 @@ static inline bool is_fresh_var(Value v) {
 
 /* ---- signatures (signature.c) ---- */
 
-/* Declares in `env` every dimension that the annotations of a function introduce: quoted names (of dtype
- * `quoted`), and names in the place of a dim that are known nowhere (int64). A statement `n = T.int32()` of the body
- * decides the dtype of its name. `dims` gets the variables by interned name. */
+/* Declares in `env` every dimension that the annotations of a function introduce: quoted names (of
+ * dtype `quoted`), and names in the place of a dim that are known nowhere (int64). A statement `n =
+ * T.int32()` of the body decides the dtype of its name. `dims` gets the variables by interned name.
+ */
 void declare_dims(Env *env, AstDef *def, DataType quoted, Map *dims);
 /* A quoted dim of the annotation being evaluated: "n", "n * 2". */
 Node *dim_from_text(const char *text, Span span);
@@ -114,13 +117,15 @@ Value eval_annotation(Env *env, Ast *annotation);
 /* What a dialect knows of names when a statement has failed for one. */
 typedef struct UndefinedNames {
   Env *env;
-  bool (*tell_ended)(const char *name, Span span); /* reports a name of a suite that has ended; false: it is none */
-  Map *told;        /* names reported in this function already */
-  const Map *ended; /* names of ended suites, for "did you mean" */
+  bool (*tell_ended)(const char *name,
+                     Span span); /* reports a name of a suite that has ended; false: it is none */
+  Map *told;                     /* names reported in this function already */
+  const Map *ended;              /* names of ended suites, for "did you mean" */
   bool found;
 } UndefinedNames;
 
-/* If `e` is a NameError: reports every undefined name of the statement. False: nothing was reported. */
+/* If `e` is a NameError: reports every undefined name of the statement. False: nothing was
+ * reported. */
 bool report_undefined_names(UndefinedNames *u, const Error *e, Ast *statement);
 
 /* ---- functions and modules ---- */
@@ -138,8 +143,8 @@ Node *find_vdevice(const char *kind, int64_t nth);
 
 Value tensor_function(Env *env, AstDef *def, CallArgs *args); /* @T.prim_func */
 Value graph_function(Env *env, AstDef *def, CallArgs *args);  /* @R.function */
-/* The struct info of a graph function by its signature alone, so that functions of a module may call each
- * other in any order. */
+/* The struct info of a graph function by its signature alone, so that functions of a module may
+ * call each other in any order. */
 Node *graph_signature(Env *env, AstDef *def);
 /* The body inside the implicit root block, where there are blocks or buffers to own. */
 Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span);
@@ -151,18 +156,18 @@ extern const TreeDecorator decorate_prim_func, decorate_function, decorate_modul
 /* ---- graph functions ---- */
 
 typedef struct GraphBuilder {
-  NodeVec blocks;        /* finished BindingBlocks */
-  NodeVec bindings;      /* of the block being built */
+  NodeVec blocks;   /* finished BindingBlocks */
+  NodeVec bindings; /* of the block being built */
   bool in_dataflow;
-  NodeVec outputs;       /* that R.output named */
+  NodeVec outputs; /* that R.output named */
   bool has_output;
-  Map dims;              /* interned name to Var: symbolic variables of the function */
-  Map told;              /* undefined names that were reported */
-  Map ended;             /* interned names of variables of dataflow blocks that ended, to them */
+  Map dims;  /* interned name to Var: symbolic variables of the function */
+  Map told;  /* undefined names that were reported */
+  Map ended; /* interned names of variables of dataflow blocks that ended, to them */
   Node *attrs;
-  Node *result;          /* what the function returns */
-  bool is_pure;          /* no call with effects so far */
-  bool must_be_pure;     /* pure=True is written */
+  Node *result;               /* what the function returns */
+  bool is_pure;               /* no call with effects so far */
+  bool must_be_pure;          /* pure=True is written */
   struct GraphBuilder *outer; /* of a local function */
 } GraphBuilder;
 extern GraphBuilder *graph;
@@ -172,11 +177,13 @@ GraphBuilder *need_graph(const char *what, Span span);
 Node *graph_emit(Node *value, const char *hint, Span span);
 /* Makes the operands of `value` leaves, binding what is nested. */
 Node *graph_normalize(Node *value);
-Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args, Span span); /* with struct info */
+Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
+                 Span span); /* with struct info */
 
 /* ---- operators of the standard library (op.c) ---- */
 
-/* R.<name> as a callable value; absent if stdlib has no "relax.<name>". A prefix such as "nn" is a namespace. */
+/* R.<name> as a callable value; absent if stdlib has no "relax.<name>". A prefix such as "nn" is a
+ * namespace. */
 Value op_value(const char *name);
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);

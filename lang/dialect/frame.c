@@ -2,7 +2,8 @@
 #include "lang/dialect/dialect_impl.h"
 
 static void frame_repr(Value v, Str *out) {
-  static const char *const names[] = {"a loop", "a block", "an init suite", "a scope", "a dataflow block"};
+  static const char *const names[] = {"a loop", "a block", "an init suite", "a scope",
+                                      "a dataflow block"};
   str_add(out, names[((Frame *)v.object)->kind]);
 }
 
@@ -59,7 +60,8 @@ void name_fresh(Value v, const char *name) {
     name_fresh(value_node(b->data), name);
     /* Strides and offsets that were asked for without a name: A_s0, A_elem_offset. */
     for (int i = 0; i < b->strides.len; i++)
-      if (IS(Var, b->strides.at[i])) name_fresh(value_node(b->strides.at[i]), str_format("%s_s%d", name, i));
+      if (IS(Var, b->strides.at[i]))
+        name_fresh(value_node(b->strides.at[i]), str_format("%s_s%d", name, i));
     if (b->elem_offset && IS(Var, b->elem_offset))
       name_fresh(value_node(b->elem_offset), str_format("%s_elem_offset", name));
   }

@@ -1,4 +1,5 @@
-/* graph.c -- @R.function: the signature, and bindings in A-normal form. Statements: graph_stmt.c. */
+/* graph.c -- @R.function: the signature, and bindings in A-normal form. Statements: graph_stmt.c.
+ */
 #include "lang/dialect/graph_stmt.h"
 
 GraphBuilder *graph;
@@ -12,8 +13,15 @@ GraphBuilder *need_graph(const char *what, Span span) {
 
 static bool is_leaf(Node *n) {
   switch (n->kind) {
-  case NK_RelaxVar: case NK_Constant: case NK_GlobalVar: case NK_ShapeExpr: case NK_PrimValue: case NK_DataTypeImm:
-  case NK_StringValue: case NK_Op: case NK_ExternFunc: return true;
+  case NK_RelaxVar:
+  case NK_Constant:
+  case NK_GlobalVar:
+  case NK_ShapeExpr:
+  case NK_PrimValue:
+  case NK_DataTypeImm:
+  case NK_StringValue:
+  case NK_Op:
+  case NK_ExternFunc: return true;
   default: return !node_is_relax(n);
   }
 }
@@ -40,13 +48,14 @@ Node *graph_normalize(Node *n) {
   if (IS(RelaxCall, n)) {
     RelaxCall *c = AS(RelaxCall, n);
     NodeVec args = as_operands(c->args);
-    return MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = c->sinfo, .op = as_operand(c->op), .args = args, .attrs = c->attrs,
-                .sinfo_args = c->sinfo_args);
+    return MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = c->sinfo, .op = as_operand(c->op),
+                .args = args, .attrs = c->attrs, .sinfo_args = c->sinfo_args);
   }
   if (IS(Tuple, n)) return as_operand(n);
   if (IS(TupleGetItem, n)) {
     TupleGetItem *t = AS(TupleGetItem, n);
-    return MAKE(TupleGetItem, n->span, VOID_TYPE, .sinfo = t->sinfo, .tuple = as_operand(t->tuple), .index = t->index);
+    return MAKE(TupleGetItem, n->span, VOID_TYPE, .sinfo = t->sinfo, .tuple = as_operand(t->tuple),
+                .index = t->index);
   }
   return n;
 }
@@ -55,34 +64,39 @@ Node *graph_emit(Node *value, const char *hint, Span span) {
   GraphBuilder *g = need_graph("function", span);
   const char *name = str_intern(hint ? hint : g->in_dataflow ? "lv" : "gv");
   Node *info = sinfo_of(value) ? sinfo_of(value) : sinfo_object();
-  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = info, .name = name, .is_dataflow = g->in_dataflow);
+  Node *var =
+      MAKE(RelaxVar, span, VOID_TYPE, .sinfo = info, .name = name, .is_dataflow = g->in_dataflow);
   vec_push(&g->bindings, MAKE(VarBinding, span, VOID_TYPE, .value = value, .var = var));
   if (IS(RelaxCall, value) && relax_call_has_effects(value)) {
     g->is_pure = false;
     if (g->in_dataflow)
-      raise("TypeError", span, "a call with effects can't stand in a dataflow block: move it after the block");
-    if (g->must_be_pure) raise("TypeError", span, "a call with effects in a function marked pure=True");
+      raise("TypeError", span,
+            "a call with effects can't stand in a dataflow block: move it after the block");
+    if (g->must_be_pure)
+      raise("TypeError", span, "a call with effects in a function marked pure=True");
   }
   return var;
 }
 
 void graph_end_block(void) {
   if (graph->bindings.len)
-    vec_push(&graph->blocks, MAKE(BindingBlock, graph->bindings.at[0]->span, VOID_TYPE, .is_dataflow = graph->in_dataflow,
-                                  .bindings = graph->bindings));
+    vec_push(&graph->blocks, MAKE(BindingBlock, graph->bindings.at[0]->span, VOID_TYPE,
+                                  .is_dataflow = graph->in_dataflow, .bindings = graph->bindings));
   graph->bindings = (NodeVec){0};
 }
 
 Node *graph_seq(Node *body, Span span) {
   if (!is_leaf(body)) body = graph_emit(graph_normalize(body), NULL, body->span);
   graph_end_block();
-  return MAKE(SeqExpr, span, VOID_TYPE, .sinfo = sinfo_of(body), .blocks = graph->blocks, .body = body);
+  return MAKE(SeqExpr, span, VOID_TYPE, .sinfo = sinfo_of(body), .blocks = graph->blocks,
+              .body = body);
 }
 
 /* ---- calls ---- */
 
 Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args, Span span) {
-  Node *call = MAKE(RelaxCall, span, VOID_TYPE, .op = op, .args = args, .attrs = attrs, .sinfo_args = sinfo_args);
+  Node *call = MAKE(RelaxCall, span, VOID_TYPE, .op = op, .args = args, .attrs = attrs,
+                    .sinfo_args = sinfo_args);
   AS(RelaxCall, call)->sinfo = sinfo_infer_call(call);
   return call;
 }
@@ -100,8 +114,11 @@ static NodeVec declare_parameters(Env *env, AstDef *def) {
   NodeVec params = {0};
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
-    if (p->kind != PARAM_PLAIN) raise("SyntaxError", p->ast.span, "a graph function takes plain parameters only");
-    if (!p->annotation) raise("SyntaxError", p->ast.span, "parameter '%s' needs an annotation such as R.Tensor((n, 4), \"float32\")", p->name);
+    if (p->kind != PARAM_PLAIN)
+      raise("SyntaxError", p->ast.span, "a graph function takes plain parameters only");
+    if (!p->annotation)
+      raise("SyntaxError", p->ast.span,
+            "parameter '%s' needs an annotation such as R.Tensor((n, 4), \"float32\")", p->name);
     Node *info = to_sinfo(eval_annotation(env, p->annotation), p->annotation->span);
     Node *var = MAKE(RelaxVar, p->ast.span, VOID_TYPE, .sinfo = info, .name = p->name);
     /* R.Prim("int64") named n may serve as the dim n of other parameters. */
@@ -118,7 +135,8 @@ static NodeVec param_infos(NodeVec params) {
 }
 
 static Node *func_info(NodeVec params, Node *ret, bool pure, Span span) {
-  return MAKE(FuncStructInfo, span, VOID_TYPE, .known = true, .params = param_infos(params), .ret = ret, .is_pure = pure);
+  return MAKE(FuncStructInfo, span, VOID_TYPE, .known = true, .params = param_infos(params),
+              .ret = ret, .is_pure = pure);
 }
 
 Node *graph_signature(Env *outer, AstDef *def) {
@@ -126,7 +144,8 @@ Node *graph_signature(Env *outer, AstDef *def) {
   Map dims = {0};
   declare_dims(env, def, INT64, &dims);
   NodeVec params = declare_parameters(env, def);
-  Node *ret = def->result ? to_sinfo(eval_annotation(env, def->result), def->result->span) : sinfo_object();
+  Node *ret =
+      def->result ? to_sinfo(eval_annotation(env, def->result), def->result->span) : sinfo_object();
   return func_info(params, ret, true, def->name_span);
 }
 
@@ -152,8 +171,8 @@ static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
   Node *given = to_sinfo(eval_annotation(env, def->result), def->result->span);
   const char *why = NULL;
   if (sinfo_check(given, info, &why) == SINFO_NO)
-    raise("TypeError", def->result->span, "the function returns %s, but is annotated with %s%s%s", ir_print(info, NULL),
-          ir_print(given, NULL), why ? ": " : "", why ? why : "");
+    raise("TypeError", def->result->span, "the function returns %s, but is annotated with %s%s%s",
+          ir_print(info, NULL), ir_print(given, NULL), why ? ": " : "", why ? why : "");
   return given;
 }
 
@@ -173,9 +192,11 @@ static void build_graph_function(void *context) {
   Node *ret = return_info(env, def, params, body);
   bool pure = keyword_flag(job->args, "pure", graph->is_pure);
   Node *attrs = graph->attrs ? graph->attrs : dict_new();
-  if (!is_private && !dict_get(attrs, "global_symbol")) attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
-  job->result = MAKE(Function, span, VOID_TYPE, .sinfo = func_info(params, ret, pure, span), .params = params, .ret_sinfo = ret,
-                     .is_pure = pure, .attrs = attrs, .body = body);
+  if (!is_private && !dict_get(attrs, "global_symbol"))
+    attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
+  job->result =
+      MAKE(Function, span, VOID_TYPE, .sinfo = func_info(params, ret, pure, span), .params = params,
+           .ret_sinfo = ret, .is_pure = pure, .attrs = attrs, .body = body);
 }
 
 Value graph_function(Env *env, AstDef *def, CallArgs *args) {
@@ -195,7 +216,8 @@ Value graph_function(Env *env, AstDef *def, CallArgs *args) {
 }
 
 static Value decorate(Env *env, Ast *definition, CallArgs *args) {
-  if (definition->kind != AST_KIND_Def) raise("TypeError", definition->span, "@R.function decorates a def");
+  if (definition->kind != AST_KIND_Def)
+    raise("TypeError", definition->span, "@R.function decorates a def");
   return graph_function(env, AST_AS(Def, definition), args);
 }
 

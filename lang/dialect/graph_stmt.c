@@ -1,4 +1,5 @@
-/* graph_stmt.c -- statements of a graph function: bindings, dataflow blocks, branches, local functions. */
+/* graph_stmt.c -- statements of a graph function: bindings, dataflow blocks, branches, local
+ * functions. */
 #include "lang/dialect/graph_stmt.h"
 #include "lang/builtin/tensor.h"
 
@@ -13,24 +14,28 @@ static void check_annotation(Node *annotation, Node *value, const char *name, Sp
   Node *info = sinfo_of(value);
   const char *why = NULL;
   if (!annotation || !info || sinfo_check(annotation, info, &why) != SINFO_NO) return;
-  raise("TypeError", span, "'%s' is annotated with %s, but its value is %s%s%s", name, ir_print(annotation, NULL),
-        ir_print(info, NULL), why ? ": " : "", why ? why : "");
+  raise("TypeError", span, "'%s' is annotated with %s, but its value is %s%s%s", name,
+        ir_print(annotation, NULL), ir_print(info, NULL), why ? ": " : "", why ? why : "");
 }
 
 /* y = R.match_cast(x, S): the cast has come without its variable. */
 static Node *emit_match_cast(Node *cast, const char *name, Span span) {
   MatchCast *m = AS(MatchCast, cast);
   Node *value = m->value;
-  if (!IS(RelaxVar, value) && !IS(Constant, value)) value = graph_emit(graph_normalize(value), NULL, span);
-  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = m->sinfo, .name = str_intern(name), .is_dataflow = graph->in_dataflow);
-  vec_push(&graph->bindings, MAKE(MatchCast, span, VOID_TYPE, .value = value, .var = var, .sinfo = m->sinfo));
+  if (!IS(RelaxVar, value) && !IS(Constant, value))
+    value = graph_emit(graph_normalize(value), NULL, span);
+  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = m->sinfo, .name = str_intern(name),
+                   .is_dataflow = graph->in_dataflow);
+  vec_push(&graph->bindings,
+           MAKE(MatchCast, span, VOID_TYPE, .value = value, .var = var, .sinfo = m->sinfo));
   return var;
 }
 
 /* Values that become no binding: text, functions of the script, module names, dims, types. */
 static bool stays_in_script(Value v) {
   bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
-  if (number || v.type == &type_list || v.type == &type_tuple || v.type == &type_tensor) return false;
+  if (number || v.type == &type_list || v.type == &type_tuple || v.type == &type_tensor)
+    return false;
   if (v.type != &type_node) return true;
   return !IS(MatchCast, v.node) && (!node_is_relax(v.node) || IS(GlobalVar, v.node));
 }
@@ -56,7 +61,8 @@ static void bind_graph_name(Binder *binder, Ast *target, Value v) {
   else if (!stays_in_script(v)) {
     /* A number is a constant tensor of rank 0. */
     bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
-    Node *value = number ? constant_of_value(v, VOID_TYPE, span) : graph_normalize(to_relax(v, span));
+    Node *value =
+        number ? constant_of_value(v, VOID_TYPE, span) : graph_normalize(to_relax(v, span));
     check_annotation(b->annotation, value, name, span);
     v = value_node(graph_emit(value, name, span));
   }
@@ -66,13 +72,16 @@ static void bind_graph_name(Binder *binder, Ast *target, Value v) {
 static void bind(Env *env, Ast *target, Value v, Node *annotation, Span span) {
   GraphBinder b = {.base = {.bind = bind_graph_name, .env = env}, .annotation = annotation};
   if (target->kind == AST_KIND_Subscript || target->kind == AST_KIND_Attribute)
-    raise("SyntaxError", target->span, "a graph function binds names only; tensors can't be changed in place");
+    raise("SyntaxError", target->span,
+          "a graph function binds names only; tensors can't be changed in place");
   bind_target(&b.base, target, v, span);
 }
 
 /* ---- statements ---- */
 
-static bool is_empty_tuple(Node *info) { return IS(TupleStructInfo, info) && !AS(TupleStructInfo, info)->fields.len; }
+static bool is_empty_tuple(Node *info) {
+  return IS(TupleStructInfo, info) && !AS(TupleStructInfo, info)->fields.len;
+}
 
 static void expression_statement(Env *env, AstExprStmt *e) {
   Value v = eval(env, e->value);
@@ -82,8 +91,10 @@ static void expression_statement(Env *env, AstExprStmt *e) {
     emit_match_cast(v.node, "_", span);
     return;
   }
-  bool dropped = IS(RelaxCall, v.node) && (is_empty_tuple(sinfo_of(v.node)) ||
-                                           (IS(Op, AS(RelaxCall, v.node)->op) && str_same(AS(Op, AS(RelaxCall, v.node)->op)->name, "relax.call_packed")));
+  bool dropped = IS(RelaxCall, v.node) &&
+                 (is_empty_tuple(sinfo_of(v.node)) ||
+                  (IS(Op, AS(RelaxCall, v.node)->op) &&
+                   str_same(AS(Op, AS(RelaxCall, v.node)->op)->name, "relax.call_packed")));
   if (!dropped)
     raise("SyntaxError", span, "the value of this statement is lost; bind it to a name, or to '_'");
   graph_emit(graph_normalize(v.node), "_", span);
@@ -112,11 +123,14 @@ static void keep_outputs(Env *env, Env *inner) {
 }
 
 static void dataflow_statement(Env *env, AstWith *w) {
-  if (w->items.len != 1 || AST_AS(WithItem, w->items.at[0])->target) raise("SyntaxError", w->ast.span, "expected 'with R.dataflow():'");
+  if (w->items.len != 1 || AST_AS(WithItem, w->items.at[0])->target)
+    raise("SyntaxError", w->ast.span, "expected 'with R.dataflow():'");
   Value v = eval(env, AST_AS(WithItem, w->items.at[0])->context);
   if (v.type != &type_frame || ((Frame *)v.object)->kind != FRAME_DATAFLOW)
-    raise("TypeError", w->items.at[0]->span, "'with' in a graph function takes R.dataflow() only, found %s", value_type_name(v));
-  if (graph->in_dataflow) raise("SyntaxError", w->ast.span, "a dataflow block can't stand inside another");
+    raise("TypeError", w->items.at[0]->span,
+          "'with' in a graph function takes R.dataflow() only, found %s", value_type_name(v));
+  if (graph->in_dataflow)
+    raise("SyntaxError", w->ast.span, "a dataflow block can't stand inside another");
   graph_end_block();
   graph->in_dataflow = true;
   graph->has_output = false;
@@ -136,7 +150,8 @@ static void dataflow_statement(Env *env, AstWith *w) {
   for (int i = 0; i < inner->names.len; i++) {
     const MapEntry *e = &inner->names.at[i];
     Value *x = e->value;
-    if (e->key && x->type == &type_node && !env_find(env, e->key)) map_set(&graph->ended, e->key, x->node);
+    if (e->key && x->type == &type_node && !env_find(env, e->key))
+      map_set(&graph->ended, e->key, x->node);
   }
 }
 
@@ -144,9 +159,10 @@ static void dataflow_statement(Env *env, AstWith *w) {
 
 static const char *bound_name(const AstVec *arm) {
   Ast *last = arm->len ? arm->at[arm->len - 1] : NULL;
-  Ast *target = !last                                ? NULL
-                : last->kind == AST_KIND_Assign      ? AST_AS(Assign, last)->targets.at[0]
-                : last->kind == AST_KIND_AnnAssign   ? AST_AS(AnnAssign, last)->target : NULL;
+  Ast *target = !last                              ? NULL
+                : last->kind == AST_KIND_Assign    ? AST_AS(Assign, last)->targets.at[0]
+                : last->kind == AST_KIND_AnnAssign ? AST_AS(AnnAssign, last)->target
+                                                   : NULL;
   if (target && target->kind == AST_KIND_Name) return AST_AS(Name, target)->name;
   if (last && last->kind == AST_KIND_If) return bound_name(&AST_AS(If, last)->body);
   return NULL;
@@ -158,7 +174,9 @@ static Node *arm_seq(Env *env, const AstVec *arm, const char *name, Span span) {
   Env *inner = env_new(env);
   for each (Ast *, s, arm) exec_graph_statement(inner, *s);
   Value *result = name ? map_get(&inner->names, name) : NULL;
-  Node *body = result ? to_relax(*result, span) : graph->bindings.len ? AS(VarBinding, vec_last(&graph->bindings))->var : NULL;
+  Node *body = result                ? to_relax(*result, span)
+               : graph->bindings.len ? AS(VarBinding, vec_last(&graph->bindings))->var
+                                     : NULL;
   if (!body) raise("SyntaxError", span, "each arm must end by binding a name");
   Node *seq = graph_seq(body, span);
   graph->blocks = blocks;
@@ -178,11 +196,15 @@ static void if_statement(Env *env, AstIf *a) {
   if (!a->orelse.len) raise("SyntaxError", span, "a branch of a graph function needs an 'else'");
   const char *name = bound_name(&a->body), *other = bound_name(&a->orelse);
   if (name != other)
-    raise("SyntaxError", span, "both arms must end by binding the same name, found '%s' and '%s'", name ? name : "nothing", other ? other : "nothing");
+    raise("SyntaxError", span, "both arms must end by binding the same name, found '%s' and '%s'",
+          name ? name : "nothing", other ? other : "nothing");
   Node *cond = to_relax(v, a->cond->span);
-  if (!IS(RelaxVar, cond) && !IS(PrimValue, cond) && !IS(Constant, cond)) cond = graph_emit(graph_normalize(cond), NULL, span);
+  if (!IS(RelaxVar, cond) && !IS(PrimValue, cond) && !IS(Constant, cond))
+    cond = graph_emit(graph_normalize(cond), NULL, span);
   Node *then = arm_seq(env, &a->body, name, span), *orelse = arm_seq(env, &a->orelse, name, span);
-  Node *value = MAKE(RelaxIf, span, VOID_TYPE, .sinfo = sinfo_join(sinfo_of(then), sinfo_of(orelse)), .cond = cond, .then = then, .orelse = orelse);
+  Node *value =
+      MAKE(RelaxIf, span, VOID_TYPE, .sinfo = sinfo_join(sinfo_of(then), sinfo_of(orelse)),
+           .cond = cond, .then = then, .orelse = orelse);
   Node *var = graph_emit(value, name ? name : "_", span);
   if (name) env_set(env, name, value_node(var));
 }
@@ -196,7 +218,8 @@ static void local_function(Env *env, AstDef *def) {
     if ((*d)->kind == AST_KIND_Call) eval_args(env, &AST_AS(Call, *d)->args, &args);
   if (!def->decorators.len) raise("SyntaxError", span, "a local function needs @R.function");
   /* Its name stands for it inside its own body: recursion. */
-  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = graph_signature(env, def), .name = def->name, .is_dataflow = graph->in_dataflow);
+  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = graph_signature(env, def), .name = def->name,
+                   .is_dataflow = graph->in_dataflow);
   Env *inner = env_new(env);
   env_set(inner, def->name, value_node(var));
   Value f = graph_function(inner, def, &args);
@@ -211,21 +234,32 @@ static void dispatch(Env *env, Ast *a) {
   case AST_KIND_ExprStmt: return expression_statement(env, AST_AS(ExprStmt, a));
   case AST_KIND_Assign: {
     AstAssign *s = AST_AS(Assign, a);
-    if (s->targets.len > 1) raise("SyntaxError", a->span, "a = b = value has no meaning in a graph function; write two bindings");
+    if (s->targets.len > 1)
+      raise("SyntaxError", a->span,
+            "a = b = value has no meaning in a graph function; write two bindings");
     return bind(env, s->targets.at[0], eval(env, s->value), NULL, a->span);
   }
   case AST_KIND_AnnAssign: return annotated_assignment(env, AST_AS(AnnAssign, a));
   case AST_KIND_With: return dataflow_statement(env, AST_AS(With, a));
   case AST_KIND_If: return if_statement(env, AST_AS(If, a));
   case AST_KIND_Def: return local_function(env, AST_AS(Def, a));
-  case AST_KIND_Return: raise("SyntaxError", a->span, "'return' must be the last statement of a graph function, and stand outside branches");
-  case AST_KIND_For: case AST_KIND_While: raise("SyntaxError", a->span, "a graph function has no loops; call a function recursively");
-  case AST_KIND_Pass: case AST_KIND_Nonlocal: case AST_KIND_Error: return;
+  case AST_KIND_Return:
+    raise("SyntaxError", a->span,
+          "'return' must be the last statement of a graph function, and stand outside branches");
+  case AST_KIND_For:
+  case AST_KIND_While:
+    raise("SyntaxError", a->span, "a graph function has no loops; call a function recursively");
+  case AST_KIND_Pass:
+  case AST_KIND_Nonlocal:
+  case AST_KIND_Error: return;
   default: raise("SyntaxError", a->span, "a graph function can't hold this statement");
   }
 }
 
-typedef struct GraphStatement { Env *env; Ast *statement; } GraphStatement;
+typedef struct GraphStatement {
+  Env *env;
+  Ast *statement;
+} GraphStatement;
 
 static void run_graph_statement(void *context) {
   GraphStatement *job = context;
@@ -233,22 +267,26 @@ static void run_graph_statement(void *context) {
 }
 
 static void poison_target(void *env, Ast *target) {
-  if (target->kind == AST_KIND_Name) env_set(env, AST_AS(Name, target)->name, value_of(&type_poison, NULL));
-  else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List) ast_each_child(target, poison_target, env);
+  if (target->kind == AST_KIND_Name)
+    env_set(env, AST_AS(Name, target)->name, value_of(&type_poison, NULL));
+  else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List)
+    ast_each_child(target, poison_target, env);
 }
 
 /* A name of a dataflow block that has ended has a message of its own. */
 static bool tell_ended(const char *name, Span span) {
   Node *ended = map_get(&graph->ended, name);
   if (!ended) return false;
-  Diag *d = diag_error(span, "'%s' is a variable of a dataflow block and is not seen outside it", name);
+  Diag *d =
+      diag_error(span, "'%s' is a variable of a dataflow block and is not seen outside it", name);
   diag_note(d, ended->span, "it is bound here");
   diag_help(d, "name it in R.output(...) at the end of the block");
   return true;
 }
 
 static void report(const Error *e, Env *env, Ast *statement) {
-  UndefinedNames names = {.env = env, .tell_ended = tell_ended, .told = &graph->told, .ended = &graph->ended};
+  UndefinedNames names = {
+      .env = env, .tell_ended = tell_ended, .told = &graph->told, .ended = &graph->ended};
   if (!report_undefined_names(&names, e, statement)) report_statement_error(e);
 }
 
@@ -259,8 +297,10 @@ static void exec_graph_statement(Env *env, Ast *statement) {
   if (!e) return;
   graph->in_dataflow = in_dataflow;
   report(e, env, statement);
-  if (statement->kind == AST_KIND_Assign) poison_target(env, AST_AS(Assign, statement)->targets.at[0]);
-  if (statement->kind == AST_KIND_AnnAssign) poison_target(env, AST_AS(AnnAssign, statement)->target);
+  if (statement->kind == AST_KIND_Assign)
+    poison_target(env, AST_AS(Assign, statement)->targets.at[0]);
+  if (statement->kind == AST_KIND_AnnAssign)
+    poison_target(env, AST_AS(AnnAssign, statement)->target);
 }
 
 static void return_value(void *context) {

@@ -4,10 +4,11 @@
 
 #include "lang/dialect/dialect_impl.h"
 
-/* Runs the statements of a body and gives the returned expression. Faults are reported, one for a statement. */
+/* Runs the statements of a body and gives the returned expression. Faults are reported, one for a
+ * statement. */
 Node *graph_body(Env *env, const AstVec *statements, Span span);
 
-void graph_end_block(void);                /* closes the binding block being built, if it has bindings */
-Node *graph_seq(Node *body, Span span);    /* all blocks so far and a result, as a SeqExpr */
+void graph_end_block(void); /* closes the binding block being built, if it has bindings */
+Node *graph_seq(Node *body, Span span); /* all blocks so far and a result, as a SeqExpr */
 
 #endif

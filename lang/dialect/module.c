@@ -1,7 +1,7 @@
 /* module.c -- @I.ir_module: the functions of a class become one IRModule.
  *
- * Functions may call each other in any order: first every function gets its GlobalVar, then the tensor programs
- * are read, then the signatures of graph functions, then their bodies. */
+ * Functions may call each other in any order: first every function gets its GlobalVar, then the
+ * tensor programs are read, then the signatures of graph functions, then their bodies. */
 #include "lang/dialect/dialect_impl.h"
 #include "lang/dialect/tensor_names.h"
 
@@ -19,7 +19,8 @@ Node *find_vdevice(const char *kind, int64_t nth) {
   for each (Node *, d, &AS(Array, list)->items) {
     const char *target = AS(VDevice, *d)->target;
     size_t n = strlen(kind);
-    bool same = str_same(kind, "vdevice") || (strncmp(target, kind, n) == 0 && (!target[n] || target[n] == ' '));
+    bool same = str_same(kind, "vdevice") ||
+                (strncmp(target, kind, n) == 0 && (!target[n] || target[n] == ' '));
     if (same && nth-- == 0) return *d;
   }
   return NULL;
@@ -36,7 +37,9 @@ typedef VEC(Member *) MemberVec;
 
 /* The last decorator decides what the function is. */
 static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *args) {
-  if (!def->decorators.len) raise("SyntaxError", def->name_span, "function '%s' of a module needs @T.prim_func or @R.function", def->name);
+  if (!def->decorators.len)
+    raise("SyntaxError", def->name_span,
+          "function '%s' of a module needs @T.prim_func or @R.function", def->name);
   Ast *last = vec_last(&def->decorators), *callee = last;
   *args = (CallArgs){.span = last->span, .env = env};
   if (last->kind == AST_KIND_Call) {
@@ -44,8 +47,11 @@ static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *ar
     eval_args(env, &AST_AS(Call, last)->args, args);
   }
   Value v = eval(env, callee);
-  if (v.type == &type_tree_decorator && (v.object == &decorate_prim_func || v.object == &decorate_function)) return v.object;
-  raise("TypeError", last->span, "function '%s' of a module needs @T.prim_func or @R.function", def->name);
+  if (v.type == &type_tree_decorator &&
+      (v.object == &decorate_prim_func || v.object == &decorate_function))
+    return v.object;
+  raise("TypeError", last->span, "function '%s' of a module needs @T.prim_func or @R.function",
+        def->name);
 }
 
 /* Struct info of a tensor program's parameters, so that calls of it can be checked. */
@@ -54,21 +60,25 @@ static Node *prim_func_info(PrimFunc *f) {
   for (int i = 0; i < f->params.len; i++) {
     Node *b = f->buffers.at[i];
     if (!b) {
-      vec_push(&params, dtype_is_handle(f->params.at[i]->dtype) ? sinfo_object()
-               : MAKE(PrimStructInfo, f->node.span, VOID_TYPE, .elem = f->params.at[i]->dtype, .value = f->params.at[i]));
+      vec_push(&params, dtype_is_handle(f->params.at[i]->dtype)
+                            ? sinfo_object()
+                            : MAKE(PrimStructInfo, f->node.span, VOID_TYPE,
+                                   .elem = f->params.at[i]->dtype, .value = f->params.at[i]));
       continue;
     }
     vec_push(&params, sinfo_tensor(AS(Buffer, b)->shape, AS(Buffer, b)->elem, f->node.span));
   }
-  Node *ret = dtype_is_void(f->ret_dtype) ? sinfo_tuple((NodeVec){0}, f->node.span)
-                                          : MAKE(PrimStructInfo, f->node.span, VOID_TYPE, .elem = f->ret_dtype);
-  return MAKE(FuncStructInfo, f->node.span, VOID_TYPE, .known = true, .params = params, .ret = ret, .is_pure = false);
+  Node *ret = dtype_is_void(f->ret_dtype)
+                  ? sinfo_tuple((NodeVec){0}, f->node.span)
+                  : MAKE(PrimStructInfo, f->node.span, VOID_TYPE, .elem = f->ret_dtype);
+  return MAKE(FuncStructInfo, f->node.span, VOID_TYPE, .known = true, .params = params, .ret = ret,
+              .is_pure = false);
 }
 
 /* ---- the class body, step by step; each step reports its own faults ---- */
 
 typedef struct ModuleJob {
-  Env *env;      /* of the class body: sibling functions by their bare names */
+  Env *env; /* of the class body: sibling functions by their bare names */
   AstClass *class;
   MemberVec members;
   Ast *statement; /* of the step that runs */
@@ -83,7 +93,8 @@ static void run_class_statement(void *context) {
     return;
   }
   if (s->kind != AST_KIND_Assign || AST_AS(Assign, s)->targets.at[0]->kind != AST_KIND_Name)
-    raise("SyntaxError", s->span, "a module holds functions, I.module_attrs and names of external functions");
+    raise("SyntaxError", s->span,
+          "a module holds functions, I.module_attrs and names of external functions");
   const char *name = AST_AS(Name, AST_AS(Assign, s)->targets.at[0])->name;
   Value v = eval(job->env, AST_AS(Assign, s)->value);
   if (!value_is_node(v, NK_ExternFunc)) {
@@ -103,11 +114,13 @@ static void declare_member(void *context) {
   const TreeDecorator *decorator = member_decorator(job->env, def, &args);
   Value *old = map_get(&job->env->names, def->name);
   if (old && value_is_node(*old, NK_GlobalVar)) {
-    Error *e = NEW(Error, .kind = "NameError", .span = def->name_span, .text = str_format("the module has a function '%s' already", def->name));
+    Error *e = NEW(Error, .kind = "NameError", .span = def->name_span,
+                   .text = str_format("the module has a function '%s' already", def->name));
     diag_note(error_report(e), old->node->span, "it is defined here");
     raise(ERROR_POISONED, def->name_span, "an earlier error");
   }
-  Node *global = MAKE(GlobalVar, def->name_span, VOID_TYPE, .sinfo = sinfo_object(), .name = def->name);
+  Node *global =
+      MAKE(GlobalVar, def->name_span, VOID_TYPE, .sinfo = sinfo_object(), .name = def->name);
   Member *m = NEW(Member, .def = def, .decorator = decorator, .args = args, .global = global);
   env_set(job->env, def->name, value_node(global));
   vec_push(&job->members, m);
@@ -127,15 +140,17 @@ static bool attempt(void (*step)(void *), ModuleJob *job) {
 static void read_member(ModuleJob *job, Member *m) {
   Value v = m->decorator->decorate(job->env, &m->def->ast, &m->args);
   m->function = v.type == &type_node ? v.node : NULL;
-  if (IS(PrimFunc, m->function)) AS(GlobalVar, m->global)->sinfo = prim_func_info(AS(PrimFunc, m->function));
+  if (IS(PrimFunc, m->function))
+    AS(GlobalVar, m->global)->sinfo = prim_func_info(AS(PrimFunc, m->function));
   if (IS(Function, m->function)) AS(GlobalVar, m->global)->sinfo = sinfo_of(m->function);
 }
 
 static void read_members(ModuleJob *job) {
   for each (Ast *, s, &job->class->body) {
     job->statement = *s;
-    bool skip = (*s)->kind == AST_KIND_Pass || (*s)->kind == AST_KIND_Error ||
-                ((*s)->kind == AST_KIND_ExprStmt && AST_AS(ExprStmt, *s)->value->kind == AST_KIND_Str);
+    bool skip =
+        (*s)->kind == AST_KIND_Pass || (*s)->kind == AST_KIND_Error ||
+        ((*s)->kind == AST_KIND_ExprStmt && AST_AS(ExprStmt, *s)->value->kind == AST_KIND_Str);
     if (!skip && (*s)->kind != AST_KIND_Def) attempt(run_class_statement, job);
   }
   for each (Ast *, s, &job->class->body) {
@@ -164,12 +179,14 @@ static void class_attr_names(Value v, StrVec *out) {
   for (int i = 0; i < env->names.len; i++)
     if (env->names.at[i].key) vec_push(out, env->names.at[i].key);
 }
-static const ValueType type_module_class = {.name = "module", .get_attr = class_attr, .attr_names = class_attr_names};
+static const ValueType type_module_class = {
+    .name = "module", .get_attr = class_attr, .attr_names = class_attr_names};
 
 static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   static const char *const keywords[] = {"check_well_formed", "s_tir"};
   check_decorator_args("I.ir_module", args, 2, keywords);
-  if (definition->kind != AST_KIND_Class) raise("TypeError", definition->span, "@I.ir_module decorates a class");
+  if (definition->kind != AST_KIND_Class)
+    raise("TypeError", definition->span, "@I.ir_module decorates a class");
   AstClass *class = AST_AS(Class, definition);
   ModuleBuilder *outer = module, builder = {.attrs = dict_new(), .global_infos = dict_new()};
   module = &builder;
@@ -185,9 +202,11 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
     vec_push(&builder.globals, (*m)->global);
     vec_push(&builder.functions, (*m)->function);
   }
-  Node *result = MAKE(IRModule, class->name_span, VOID_TYPE, .globals = builder.globals, .functions = builder.functions,
-                      .attrs = builder.attrs, .global_infos = builder.global_infos);
-  if (keyword_flag(args, "check_well_formed", true) && !ir_verify(result)) return value_of(&type_poison, NULL);
+  Node *result = MAKE(IRModule, class->name_span, VOID_TYPE, .globals = builder.globals,
+                      .functions = builder.functions, .attrs = builder.attrs,
+                      .global_infos = builder.global_infos);
+  if (keyword_flag(args, "check_well_formed", true) && !ir_verify(result))
+    return value_of(&type_poison, NULL);
   return value_node(result);
 }
 

@@ -1,4 +1,5 @@
-/* names.c -- the namespaces T, R, I and tvm, from the rows of dialect.def, dtype.def and intrin.def. */
+/* names.c -- the namespaces T, R, I and tvm, from the rows of dialect.def, dtype.def and
+ * intrin.def. */
 #include "lang/dialect/tensor_names.h"
 #include "lower/lower.h"
 #include "passes/passes.h"
@@ -34,10 +35,14 @@ static Value annotation_item(Value f, Value index, Span span) {
 
 static void annotation_repr(Value v, Str *out) { str_add(out, ((const Builtin *)v.object)->name); }
 
-const ValueType type_annotation = {
-    .name = "annotation", .repr = annotation_repr, .call = annotation_call, .get_item = annotation_item};
+const ValueType type_annotation = {.name = "annotation",
+                                   .repr = annotation_repr,
+                                   .call = annotation_call,
+                                   .get_item = annotation_item};
 
-Value value_annotation(const Builtin *b) { return value_of(&type_annotation, (void *)(uintptr_t)b); }
+Value value_annotation(const Builtin *b) {
+  return value_of(&type_annotation, (void *)(uintptr_t)b);
+}
 
 /* ---- what T holds besides the rows ---- */
 
@@ -49,29 +54,40 @@ static Value call_intrin(Value f, CallArgs *args) {
   if (in->rule == RULE_GIVEN) {
     for (int i = 0; i < args->names.len; i++)
       if (str_same(args->names.at[i], "dtype")) t = to_dtype(args->named.at[i], args->span);
-    if (dtype_is_void(t) && args->positional.len) t = to_dtype(args->positional.at[0], args->span), from = 1;
+    if (dtype_is_void(t) && args->positional.len)
+      t = to_dtype(args->positional.at[0], args->span), from = 1;
   }
   for (int i = from; i < args->positional.len; i++) {
     Value v = args->positional.at[i];
-    bool as_is = v.type == &type_node && (IS(Array, v.node) || IS(GlobalVar, v.node) || IS(CommReducer, v.node));
+    bool as_is = v.type == &type_node &&
+                 (IS(Array, v.node) || IS(GlobalVar, v.node) || IS(CommReducer, v.node));
     vec_push(&operands, as_is ? v.node : to_expr(v, args->span));
   }
   for each (const char *, name, &args->names)
-    if (!str_same(*name, "dtype")) raise("TypeError", args->span, "T.%s has no argument '%s'", in->name, *name);
+    if (!str_same(*name, "dtype"))
+      raise("TypeError", args->span, "T.%s has no argument '%s'", in->name, *name);
   return value_node(expr_call(in->name, t, operands, args->span));
 }
-static void intrin_repr(Value v, Str *out) { str_printf(out, "T.%s", ((const Intrin *)v.object)->name); }
-static const ValueType type_intrin = {.name = "intrinsic", .repr = intrin_repr, .call = call_intrin};
+static void intrin_repr(Value v, Str *out) {
+  str_printf(out, "T.%s", ((const Intrin *)v.object)->name);
+}
+static const ValueType type_intrin = {
+    .name = "intrinsic", .repr = intrin_repr, .call = call_intrin};
 
 /* T.Add(a, b): the node itself, not folded. */
 static Value call_node_class(Value f, CallArgs *args) {
   NodeKind kind = (NodeKind)f.integer;
-  if (args->positional.len != 2) raise("TypeError", args->span, "T.%s takes two operands, %d are given", node_kind_name(kind), args->positional.len);
-  Node *a = to_expr(args->positional.at[0], args->span), *b = to_expr(args->positional.at[1], args->span);
+  if (args->positional.len != 2)
+    raise("TypeError", args->span, "T.%s takes two operands, %d are given", node_kind_name(kind),
+          args->positional.len);
+  Node *a = to_expr(args->positional.at[0], args->span),
+       *b = to_expr(args->positional.at[1], args->span);
   if (!dtype_equal(a->dtype, b->dtype)) {
     if (IS(IntImm, b) || IS(FloatImm, b)) b = expr_cast(a->dtype, b, args->span);
     else if (IS(IntImm, a) || IS(FloatImm, a)) a = expr_cast(b->dtype, a, args->span);
-    else raise("TypeError", args->span, "T.%s: dtypes differ: %s and %s", node_kind_name(kind), dtype_text(a->dtype), dtype_text(b->dtype));
+    else
+      raise("TypeError", args->span, "T.%s: dtypes differ: %s and %s", node_kind_name(kind),
+            dtype_text(a->dtype), dtype_text(b->dtype));
   }
   bool gives_bool = kind >= NK_EQ && kind <= NK_Or;
   DataType t = gives_bool ? dtype_with_lanes(BOOL, a->dtype.lanes) : a->dtype;
@@ -85,14 +101,16 @@ static Value find_in_T(Namespace *ns, const char *name) {
   DataType t;
   if (dtype_parse(name, &t)) return value_dtype(t);
   if (str_same(name, "boolean")) return value_dtype(BOOL);
-  static const struct { const char *alias, *name; } short_names[] = {
-      {"tvm_call_packed", "call_packed"}, {"tvm_call_cpacked", "call_cpacked"}};
+  static const struct {
+    const char *alias, *name;
+  } short_names[] = {{"tvm_call_packed", "call_packed"}, {"tvm_call_cpacked", "call_cpacked"}};
   for (int i = 0; i < 2; i++)
     if (str_same(name, short_names[i].alias)) name = short_names[i].name;
   const Intrin *in = intrin_find(name);
   if (in) return value_of(&type_intrin, (void *)(uintptr_t)in);
   for (int kind = NK_Add; kind <= NK_Or; kind++)
-    if (str_same(name, node_kind_name(kind))) return (Value){.type = &type_node_class, .integer = kind};
+    if (str_same(name, node_kind_name(kind)))
+      return (Value){.type = &type_node_class, .integer = kind};
   return value_absent();
 }
 
@@ -100,7 +118,9 @@ static void names_of_T(Namespace *ns, StrVec *out) {
   (void)ns;
 #define INTRIN(name, args, rule, effect, doc) vec_push(out, #name);
 #include "ir/intrin.def"
-  static const char *const dtypes[] = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "bool"};
+  static const char *const dtypes[] = {"int8",    "int16",    "int32",  "int64",   "uint8",
+                                       "uint16",  "uint32",   "uint64", "float16", "float32",
+                                       "float64", "bfloat16", "bool"};
   for (int i = 0; i < 13; i++) vec_push(out, dtypes[i]);
 }
 
@@ -122,7 +142,8 @@ static void set_dotted(Value ns, const char *name, Value x) {
 
 static Value find_row(int which, const char *name) {
   for (int i = 0; i < ROWS; i++)
-    if ((int)rows[i].ns == which && str_same(rows[i].builtin.name, name)) return row_value(&rows[i]);
+    if ((int)rows[i].ns == which && str_same(rows[i].builtin.name, name))
+      return row_value(&rows[i]);
   BUG("dialect.def has no row '%s'", name);
 }
 
@@ -136,7 +157,9 @@ static Value make_namespace(const char *name, int which) {
   return ns;
 }
 
-static Value tree_decorator(const TreeDecorator *d) { return value_of(&type_tree_decorator, (void *)(uintptr_t)d); }
+static Value tree_decorator(const TreeDecorator *d) {
+  return value_of(&type_tree_decorator, (void *)(uintptr_t)d);
+}
 
 Value tensor_namespace(void) {
   static Value ns;

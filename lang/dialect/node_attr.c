@@ -14,7 +14,9 @@ static Value exprs_value(NodeVec v) {
 
 /* ---- methods of buffers ---- */
 
-static Value buffer_scope_method(BuiltinCall *call) { return value_str(buffer_scope(call->self.node)); }
+static Value buffer_scope_method(BuiltinCall *call) {
+  return value_str(buffer_scope(call->self.node));
+}
 
 /* mask: "r", "w", "rw" or their numbers 1, 2, 3. */
 static Node *access_mask(Value v, Span span) {
@@ -31,9 +33,9 @@ static Value buffer_access_ptr(BuiltinCall *call) {
   Node *offset = to_expr(call->args[3], call->spans[3]);
   if (b->elem_offset) offset = expr_binary(NK_Add, b->elem_offset, offset, call->span);
   Node *type = MAKE(StringImm, call->span, HANDLE, .value = dtype_text(b->elem));
-  return value_node(expr_call("tvm_access_ptr", HANDLE,
-                              NODES(type, b->data, offset, extent, access_mask(call->args[0], call->span)),
-                              call->span));
+  return value_node(expr_call(
+      "tvm_access_ptr", HANDLE,
+      NODES(type, b->data, offset, extent, access_mask(call->args[0], call->span)), call->span));
 }
 
 /* Indices of the first element, the last of them a ramp if the dtype has lanes. */
@@ -50,7 +52,8 @@ static NodeVec vector_indices(Value indices, DataType t, Span span) {
 static Value buffer_vload(BuiltinCall *call) {
   DataType t = AS(Buffer, call->self.node)->elem;
   if (!value_is_none(call->args[1])) t = to_dtype(call->args[1], call->spans[1]);
-  return value_node(expr_load(call->self.node, vector_indices(call->args[0], t, call->span), call->span));
+  return value_node(
+      expr_load(call->self.node, vector_indices(call->args[0], t, call->span), call->span));
 }
 
 static Value buffer_vstore(BuiltinCall *call) {
@@ -63,18 +66,17 @@ static Value buffer_offset_of(BuiltinCall *call) {
   Buffer *b = AS(Buffer, call->self.node);
   NodeVec at = to_exprs(call->args[0], call->span);
   if (at.len != b->shape.len)
-    raise("IndexError", call->span, "buffer '%s' has %d dimensions, but %d indices are given", b->name,
-          b->shape.len, at.len);
+    raise("IndexError", call->span, "buffer '%s' has %d dimensions, but %d indices are given",
+          b->name, b->shape.len, at.len);
   Node *offset = int_imm(INT32, 0, call->span);
-  for (int i = 0; i < at.len; i++)
-    offset = expr_add(expr_mul(offset, b->shape.at[i]), at.at[i]);
+  for (int i = 0; i < at.len; i++) offset = expr_add(expr_mul(offset, b->shape.at[i]), at.at[i]);
   return value_node(offset);
 }
 
 static const Builtin buffer_methods[] = {
     {"scope", "", buffer_scope_method, "the storage scope"},
-    {"access_ptr", "access_mask, ptr_type='handle', content_lanes=1, offset=0, extent=None", buffer_access_ptr,
-     "a pointer with offset, extent and access mask"},
+    {"access_ptr", "access_mask, ptr_type='handle', content_lanes=1, offset=0, extent=None",
+     buffer_access_ptr, "a pointer with offset, extent and access mask"},
     {"vload", "begin, dtype=None", buffer_vload, "a vector load"},
     {"vstore", "begin, value", buffer_vstore, "a vector store"},
     {"offset_of", "indices", buffer_offset_of, "the flat offset of an element"},
@@ -112,7 +114,8 @@ static Value relax_attr(Value v, const char *name) {
   if (IS(TensorStructInfo, info)) {
     TensorStructInfo *t = AS(TensorStructInfo, info);
     if (str_same(name, "shape") && sinfo_tensor_shape(info, &dims)) return exprs_value(dims);
-    if (str_same(name, "dtype")) return value_str(dtype_is_void(t->elem) ? "" : dtype_text(t->elem));
+    if (str_same(name, "dtype"))
+      return value_str(dtype_is_void(t->elem) ? "" : dtype_text(t->elem));
     if (str_same(name, "ndim")) return value_int(t->ndim);
   }
   return builtin_method(relax_methods, 1, v, name);
@@ -122,8 +125,10 @@ static Value sinfo_attr(Value v, const char *name) {
   NodeVec dims;
   if (IS(TensorStructInfo, v.node)) {
     TensorStructInfo *t = AS(TensorStructInfo, v.node);
-    if (str_same(name, "shape")) return sinfo_tensor_shape(v.node, &dims) ? exprs_value(dims) : value_none();
-    if (str_same(name, "dtype")) return value_str(dtype_is_void(t->elem) ? "" : dtype_text(t->elem));
+    if (str_same(name, "shape"))
+      return sinfo_tensor_shape(v.node, &dims) ? exprs_value(dims) : value_none();
+    if (str_same(name, "dtype"))
+      return value_str(dtype_is_void(t->elem) ? "" : dtype_text(t->elem));
     if (str_same(name, "ndim")) return value_int(t->ndim);
   }
   if (IS(ShapeStructInfo, v.node)) {
@@ -140,7 +145,8 @@ static Value expr_attr(Value v, const char *name) {
   if (str_same(name, "dtype")) return value_str(dtype_text(v.node->dtype));
   if (IS(Var, v.node) && str_same(name, "name")) return value_str(AS(Var, v.node)->name);
   if (IS(IntImm, v.node) && str_same(name, "value")) return value_int(AS(IntImm, v.node)->value);
-  if (IS(FloatImm, v.node) && str_same(name, "value")) return value_float(AS(FloatImm, v.node)->value);
+  if (IS(FloatImm, v.node) && str_same(name, "value"))
+    return value_float(AS(FloatImm, v.node)->value);
   return value_absent();
 }
 
@@ -164,8 +170,9 @@ enum { FUNC_METHODS = sizeof func_methods / sizeof *func_methods };
 
 static Value func_attr_value(Value v, const char *name) {
   if (str_same(name, "attrs")) {
-    Node *attrs = IS(PrimFunc, v.node) ? AS(PrimFunc, v.node)->attrs
-                  : IS(Function, v.node) ? AS(Function, v.node)->attrs : NULL;
+    Node *attrs = IS(PrimFunc, v.node)   ? AS(PrimFunc, v.node)->attrs
+                  : IS(Function, v.node) ? AS(Function, v.node)->attrs
+                                         : NULL;
     return attrs ? from_attr(attrs) : value_dict();
   }
   if (str_same(name, "body") && IS(PrimFunc, v.node)) return value_node(AS(PrimFunc, v.node)->body);
@@ -180,8 +187,8 @@ static Value module_attr(Value v, const char *name) {
   if (str_same(name, "functions")) {
     Value all = value_dict();
     for (int i = 0; i < m->functions.len; i++)
-      value_dict_set(all, value_str(AS(GlobalVar, m->globals.at[i])->name), value_node(m->functions.at[i]),
-                     v.node->span);
+      value_dict_set(all, value_str(AS(GlobalVar, m->globals.at[i])->name),
+                     value_node(m->functions.at[i]), v.node->span);
     return all;
   }
   return builtin_method(func_methods, FUNC_METHODS, v, name);
@@ -202,7 +209,8 @@ Value node_get_attr(Value v, const char *name, Span span) {
 
 void node_attr_names(Value v, StrVec *out) {
   static const char *const of_tensor[] = {"shape", "dtype", "ndim", "struct_info", "astype"};
-  static const char *const of_buffer[] = {"data", "shape", "strides", "dtype", "name", "elem_offset"};
+  static const char *const of_buffer[] = {"data",  "shape", "strides",
+                                          "dtype", "name",  "elem_offset"};
   if (IS(Buffer, v.node)) {
     for (int i = 0; i < 6; i++) vec_push(out, of_buffer[i]);
     builtin_names(buffer_methods, BUFFER_METHODS, out);

@@ -1,11 +1,12 @@
-/* node_value.c -- IR nodes as values of the language: operators, attributes and subscripts build IR. */
+/* node_value.c -- IR nodes as values of the language: operators, attributes and subscripts build
+ * IR. */
 #include "lang/dialect/dialect_impl.h"
 
 static const struct {
   AstOp op;
-  NodeKind scalar;      /* NK_COUNT: by intrinsic */
-  const char *intrin;   /* of scalars */
-  const char *relax;    /* operator on graph values, or NULL */
+  NodeKind scalar;    /* NK_COUNT: by intrinsic */
+  const char *intrin; /* of scalars */
+  const char *relax;  /* operator on graph values, or NULL */
 } operators[] = {
     {AST_ADD, NK_Add, NULL, "add"},
     {AST_SUB, NK_Sub, NULL, "subtract"},
@@ -49,8 +50,10 @@ static Value relax_operator(int row, Value a, Value b, Span span) {
   Value operands[] = {a, b};
   for (int i = 0; i < 2; i++)
     if (!is_relax_value(operands[i]))
-      raise("TypeError", span, "'%s' on tensors needs two graph expressions, but the %s one is %s; write "
-            "R.const(value, dtype)", ast_op_text(op), i ? "right" : "left", value_type_name(operands[i]));
+      raise("TypeError", span,
+            "'%s' on tensors needs two graph expressions, but the %s one is %s; write "
+            "R.const(value, dtype)",
+            ast_op_text(op), i ? "right" : "left", value_type_name(operands[i]));
   return call_op_by_name(name, 2, operands, span);
 }
 
@@ -86,7 +89,8 @@ static bool is_struct_info_value(Value v) { return v.type == &type_node && node_
 static Value node_compare(AstOp op, Value a, Value b, Span span) {
   bool not_scalar = is_struct_info_value(a) || value_is_none(b) || value_is_none(a) ||
                     b.type == &type_str || a.type == &type_str;
-  if (not_scalar && (op == AST_EQ || op == AST_NE)) return value_bool(value_equal(a, b) == (op == AST_EQ));
+  if (not_scalar && (op == AST_EQ || op == AST_NE))
+    return value_bool(value_equal(a, b) == (op == AST_EQ));
   return node_operator(op, a, b, span);
 }
 
@@ -124,7 +128,9 @@ static bool node_same(Value a, Value b) {
   return a.node == b.node || (a.type == b.type && node_equal(a.node, b.node, false, NULL));
 }
 
-static uint64_t node_value_hash(Value v) { return (uint64_t)(uintptr_t)v.node * 0x9e3779b97f4a7c15u; }
+static uint64_t node_value_hash(Value v) {
+  return (uint64_t)(uintptr_t)v.node * 0x9e3779b97f4a7c15u;
+}
 
 /* ---- subscripts ---- */
 
@@ -141,7 +147,8 @@ static Node *slice_ramp(SliceObject *s, Node *extent, Span span) {
   Range *r = AS(Range, slice_range(s, extent, span));
   int64_t step = value_as_int(s->step, "the step of a slice", span), n;
   if (!expr_is_const_int(r->extent, &n) || n <= 0 || step <= 0 || (n + step - 1) / step > INT16_MAX)
-    raise("TypeError", span, "a slice used as a vector needs a constant, positive number of elements");
+    raise("TypeError", span,
+          "a slice used as a vector needs a constant, positive number of elements");
   int lanes = (int)((n + step - 1) / step);
   if (lanes == 1) return r->min;
   return MAKE(Ramp, span, dtype_with_lanes(r->min->dtype, lanes), .base = r->min,
@@ -150,8 +157,9 @@ static Node *slice_ramp(SliceObject *s, Node *extent, Span span) {
 
 static void check_rank(Buffer *b, int given, Span span) {
   if (given == b->shape.len) return;
-  raise("IndexError", span, "buffer '%s' has %d dimension%s, but %d %s given", b->name ? b->name : "",
-        b->shape.len, b->shape.len == 1 ? "" : "s", given, given == 1 ? "index is" : "indices are");
+  raise("IndexError", span, "buffer '%s' has %d dimension%s, but %d %s given",
+        b->name ? b->name : "", b->shape.len, b->shape.len == 1 ? "" : "s", given,
+        given == 1 ? "index is" : "indices are");
 }
 
 /* A[i, j]: a load; with slices a region, or with a step a vector load. */
@@ -162,7 +170,8 @@ static Value buffer_item(Node *buffer, Value index, Span span) {
   else vec_push(&items, index);
   check_rank(b, items.len, span);
   bool region = false;
-  for each (Value, v, &items) region |= v->type == &type_slice && value_is_none(((SliceObject *)v->object)->step);
+  for each (Value, v, &items)
+    region |= v->type == &type_slice && value_is_none(((SliceObject *)v->object)->step);
   NodeVec out = {0};
   for (int i = 0; i < items.len; i++) {
     Value v = items.at[i];
@@ -175,19 +184,23 @@ static Value buffer_item(Node *buffer, Value index, Span span) {
     } else x = slice ? slice_ramp(slice, b->shape.at[i], span) : to_expr(v, span);
     vec_push(&out, x);
   }
-  if (region) return value_node(MAKE(BufferRegion, span, VOID_TYPE, .buffer = buffer, .region = out));
+  if (region)
+    return value_node(MAKE(BufferRegion, span, VOID_TYPE, .buffer = buffer, .region = out));
   return value_node(expr_load(buffer, out, span));
 }
 
 static Value tuple_item(Node *tuple, Value index, Span span) {
   int64_t i = value_as_int(index, "the index of a tuple", span);
-  TupleStructInfo *info = IS(TupleStructInfo, sinfo_of(tuple)) ? AS(TupleStructInfo, sinfo_of(tuple)) : NULL;
+  TupleStructInfo *info =
+      IS(TupleStructInfo, sinfo_of(tuple)) ? AS(TupleStructInfo, sinfo_of(tuple)) : NULL;
   if (info && i < 0) i += info->fields.len;
   if (i < 0 || (info && i >= info->fields.len))
-    raise("IndexError", span, "index %ld is out of range for a tuple of %d", (long)i, info ? info->fields.len : 0);
+    raise("IndexError", span, "index %ld is out of range for a tuple of %d", (long)i,
+          info ? info->fields.len : 0);
   if (IS(Tuple, tuple)) return value_node(AS(Tuple, tuple)->fields.at[i]);
   Node *field = info ? info->fields.at[i] : sinfo_object();
-  return value_node(MAKE(TupleGetItem, span, VOID_TYPE, .sinfo = field, .tuple = tuple, .index = (int)i));
+  return value_node(
+      MAKE(TupleGetItem, span, VOID_TYPE, .sinfo = field, .tuple = tuple, .index = (int)i));
 }
 
 static Value node_get_item(Value v, Value index, Span span) {
@@ -197,7 +210,8 @@ static Value node_get_item(Value v, Value index, Span span) {
     NodeVec dims = AS(ShapeExpr, n)->values;
     int64_t i = value_as_int(index, "the index of a shape", span);
     if (i < 0) i += dims.len;
-    if (i < 0 || i >= dims.len) raise("IndexError", span, "a shape of %d dims has no index %ld", dims.len, (long)i);
+    if (i < 0 || i >= dims.len)
+      raise("IndexError", span, "a shape of %d dims has no index %ld", dims.len, (long)i);
     return value_node(dims.at[i]);
   }
   if (IS(Array, n) || IS(Dict, n)) return value_get_item(from_attr(n), index, span);
@@ -212,8 +226,10 @@ static Value node_get_item(Value v, Value index, Span span) {
 
 static void node_set_item(Value v, Value index, Value x, Span span) {
   (void)index, (void)x;
-  raise("TypeError", span, IS(Buffer, v.node) ? "a store to a buffer stands only inside a prim_func"
-                                              : "a node can't be changed (found %s)", node_kind_name(v.node->kind));
+  raise("TypeError", span,
+        IS(Buffer, v.node) ? "a store to a buffer stands only inside a prim_func"
+                           : "a node can't be changed (found %s)",
+        node_kind_name(v.node->kind));
 }
 
 static int64_t node_length(Value v, Span span) {
@@ -221,7 +237,8 @@ static int64_t node_length(Value v, Span span) {
   if (IS(Array, n)) return AS(Array, n)->items.len;
   if (IS(ShapeExpr, n)) return AS(ShapeExpr, n)->values.len;
   if (IS(Tuple, n)) return AS(Tuple, n)->fields.len;
-  if (node_is_relax(n) && IS(TupleStructInfo, sinfo_of(n))) return AS(TupleStructInfo, sinfo_of(n))->fields.len;
+  if (node_is_relax(n) && IS(TupleStructInfo, sinfo_of(n)))
+    return AS(TupleStructInfo, sinfo_of(n))->fields.len;
   raise("TypeError", span, "a value of kind %s has no length", node_kind_name(n->kind));
 }
 
@@ -237,7 +254,8 @@ static Value node_call(Value f, CallArgs *args) {
   Node *n = f.node;
   if (IS(Var, n) || IS(Buffer, n) || !node_is_relax(n))
     raise("TypeError", args->span, "'%s' can't be called", ir_print(n, NULL));
-  if (args->named.len) raise("TypeError", args->span, "a call of a function takes arguments by position only");
+  if (args->named.len)
+    raise("TypeError", args->span, "a call of a function takes arguments by position only");
   NodeVec operands = {0};
   if (tensor) {
     for each (Value, a, &args->positional) vec_push(&operands, to_expr(*a, args->span));
@@ -272,15 +290,42 @@ const ValueType type_node = {
 /* ---- poison ---- */
 
 static _Noreturn void poisoned(Span span) { raise(ERROR_POISONED, span, "an earlier error"); }
-static bool poison_truth(Value v, Span span) { (void)v; poisoned(span); }
-static Value poison_attr(Value v, const char *name, Span span) { (void)v, (void)name; poisoned(span); }
-static Value poison_item(Value v, Value index, Span span) { (void)v, (void)index; poisoned(span); }
-static void poison_set_item(Value v, Value index, Value x, Span span) { (void)v, (void)index, (void)x; poisoned(span); }
-static Value poison_call(Value f, CallArgs *args) { (void)f; poisoned(args->span); }
-static Value poison_operator(AstOp op, Value a, Value b, Span span) { (void)op, (void)a, (void)b; poisoned(span); }
-static Value poison_unary(AstOp op, Value a, Span span) { (void)op, (void)a; poisoned(span); }
-static Value poison_iter(Value v, Span span) { (void)v; poisoned(span); }
-static int64_t poison_length(Value v, Span span) { (void)v; poisoned(span); }
+static bool poison_truth(Value v, Span span) {
+  (void)v;
+  poisoned(span);
+}
+static Value poison_attr(Value v, const char *name, Span span) {
+  (void)v, (void)name;
+  poisoned(span);
+}
+static Value poison_item(Value v, Value index, Span span) {
+  (void)v, (void)index;
+  poisoned(span);
+}
+static void poison_set_item(Value v, Value index, Value x, Span span) {
+  (void)v, (void)index, (void)x;
+  poisoned(span);
+}
+static Value poison_call(Value f, CallArgs *args) {
+  (void)f;
+  poisoned(args->span);
+}
+static Value poison_operator(AstOp op, Value a, Value b, Span span) {
+  (void)op, (void)a, (void)b;
+  poisoned(span);
+}
+static Value poison_unary(AstOp op, Value a, Span span) {
+  (void)op, (void)a;
+  poisoned(span);
+}
+static Value poison_iter(Value v, Span span) {
+  (void)v;
+  poisoned(span);
+}
+static int64_t poison_length(Value v, Span span) {
+  (void)v;
+  poisoned(span);
+}
 
 const ValueType type_poison = {
     .name = "name whose definition failed",

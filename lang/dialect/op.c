@@ -1,18 +1,32 @@
 /* op.c -- graph operators as stdlib defines them: @op("relax.add", infer=..., ...) above a def.
  *
- * The def's parameters are the signature: annotated Tensor, Tensors, Shape, Prim or Any they are operands; annotated
- * Ints, DType or not at all, attributes. Its body computes the result with te; the function given as infer= tells the struct
- * info. A file of stdlib is read when one of its names is first asked for. */
+ * The def's parameters are the signature: annotated Tensor, Tensors, Shape, Prim or Any they are
+ * operands; annotated Ints, DType or not at all, attributes. Its body computes the result with te;
+ * the function given as infer= tells the struct info. A file of stdlib is read when one of its
+ * names is first asked for. */
 #include "lang/dialect/te.h"
 #include "lang/dialect/stdlib.h"
 #include "lang/lang.h"
 
-typedef enum { PARAM_TENSOR, PARAM_TENSORS, PARAM_SHAPE, PARAM_PRIM, PARAM_ANY, PARAM_REST, /* operands up to here */
-               PARAM_ATTR, PARAM_INTS, PARAM_DTYPE } OpParamKind;
+typedef enum {
+  PARAM_TENSOR,
+  PARAM_TENSORS,
+  PARAM_SHAPE,
+  PARAM_PRIM,
+  PARAM_ANY,
+  PARAM_REST, /* operands up to here */
+  PARAM_ATTR,
+  PARAM_INTS,
+  PARAM_DTYPE
+} OpParamKind;
 
-static const struct { const char *name; OpParamKind kind; } param_kinds[] = {
-    {"Tensor", PARAM_TENSOR}, {"Tensors", PARAM_TENSORS}, {"Shape", PARAM_SHAPE}, {"Prim", PARAM_PRIM},
-    {"Any", PARAM_ANY}, {"Ints", PARAM_INTS}, {"DType", PARAM_DTYPE}, {"Attr", PARAM_ATTR},
+static const struct {
+  const char *name;
+  OpParamKind kind;
+} param_kinds[] = {
+    {"Tensor", PARAM_TENSOR}, {"Tensors", PARAM_TENSORS}, {"Shape", PARAM_SHAPE},
+    {"Prim", PARAM_PRIM},     {"Any", PARAM_ANY},         {"Ints", PARAM_INTS},
+    {"DType", PARAM_DTYPE},   {"Attr", PARAM_ATTR},
 };
 enum { PARAM_KINDS = sizeof param_kinds / sizeof *param_kinds };
 
@@ -57,7 +71,8 @@ static Env *library_scope(void) {
   dialect_add_names(base);
   env_set(base, str_intern("te"), te_namespace());
   env_set(base, str_intern("op"), value_of(&type_tree_decorator, (void *)(uintptr_t)&decorate_op));
-  for (int i = 0; i < PARAM_KINDS; i++) env_set(base, str_intern(param_kinds[i].name), value_str(param_kinds[i].name));
+  for (int i = 0; i < PARAM_KINDS; i++)
+    env_set(base, str_intern(param_kinds[i].name), value_str(param_kinds[i].name));
   return library_env = read_library_file(find_library_file("prelude.tvms"), base);
 }
 
@@ -114,7 +129,8 @@ static Value call_library(const OpInfo *info, Value function, ValueVec args, Spa
   tensor = t;
   if (!e) return call.result;
   const char *short_name = strncmp(info->name, "relax.", 6) == 0 ? info->name + 6 : info->name;
-  raise(str_same(e->kind, ERROR_INTERNAL) ? e->kind : "TypeError", span, "R.%s: %s", short_name, e->text);
+  raise(str_same(e->kind, ERROR_INTERNAL) ? e->kind : "TypeError", span, "R.%s: %s", short_name,
+        e->text);
 }
 
 static Value operand_info(OpParamKind kind, Node *n) {
@@ -130,14 +146,18 @@ static Value operand_info(OpParamKind kind, Node *n) {
   return value_node(sinfo_of(n) ? sinfo_of(n) : sinfo_object());
 }
 
-/* Arguments in the order of the parameters: operands through `operand`, attributes as script values. */
-static ValueVec library_args(const OpDefinition *d, RelaxCall *call, Value (*operand)(OpParamKind kind, Node *n)) {
+/* Arguments in the order of the parameters: operands through `operand`, attributes as script
+ * values. */
+static ValueVec library_args(const OpDefinition *d, RelaxCall *call,
+                             Value (*operand)(OpParamKind kind, Node *n)) {
   ValueVec args = {0};
   int at = 0;
   for each (const OpParam, p, &d->params) {
     if (p->kind == PARAM_REST)
       while (at < call->args.len) vec_push(&args, operand(PARAM_ANY, call->args.at[at++]));
-    else if (p->kind < PARAM_ATTR) vec_push(&args, at < call->args.len ? operand(p->kind, call->args.at[at]) : value_none()), at++;
+    else if (p->kind < PARAM_ATTR)
+      vec_push(&args, at < call->args.len ? operand(p->kind, call->args.at[at]) : value_none()),
+          at++;
     else vec_push(&args, from_attr(dict_get(call->attrs, p->name)));
   }
   return args;
@@ -159,8 +179,10 @@ static Value operand_tensor(OpParamKind kind, Node *n) {
     ValueVec items = {0};
     NodeVec fields = AS(TupleStructInfo, info)->fields;
     for (int i = 0; i < fields.len; i++) {
-      if (!sinfo_tensor_shape(fields.at[i], &shape)) raise("ValueError", n->span, "the shape of an operand is not known");
-      Value v = te_placeholder(str_format("%c%d", 'A' + placeholders->len % 26, i), shape, AS(TensorStructInfo, fields.at[i])->elem, n->span);
+      if (!sinfo_tensor_shape(fields.at[i], &shape))
+        raise("ValueError", n->span, "the shape of an operand is not known");
+      Value v = te_placeholder(str_format("%c%d", 'A' + placeholders->len % 26, i), shape,
+                               AS(TensorStructInfo, fields.at[i])->elem, n->span);
       vec_push(placeholders, v);
       vec_push(&items, v);
     }
@@ -169,7 +191,8 @@ static Value operand_tensor(OpParamKind kind, Node *n) {
   if (!IS(TensorStructInfo, info)) return operand_info(kind, n);
   if (!sinfo_tensor_shape(info, &shape) || dtype_is_void(AS(TensorStructInfo, info)->elem))
     raise("ValueError", n->span, "the shape or dtype of an operand is not known");
-  Value v = te_placeholder(str_format("%c", 'A' + placeholders->len % 26), shape, AS(TensorStructInfo, info)->elem, n->span);
+  Value v = te_placeholder(str_format("%c", 'A' + placeholders->len % 26), shape,
+                           AS(TensorStructInfo, info)->elem, n->span);
   vec_push(placeholders, v);
   return v;
 }
@@ -187,7 +210,9 @@ static Node *legalize_call(const OpInfo *info, Node *node) {
   if (result.type == &type_tuple || result.type == &type_list) outputs = *value_items(result);
   else if (!value_is_none(result)) vec_push(&outputs, result);
   const char *dot = strrchr(info->name, '.');
-  Node *f = outputs.len ? te_prim_func(str_intern(dot ? dot + 1 : info->name), inputs, outputs, node->span) : NULL;
+  Node *f = outputs.len
+                ? te_prim_func(str_intern(dot ? dot + 1 : info->name), inputs, outputs, node->span)
+                : NULL;
   te_scope_end(stages);
   return f;
 }
@@ -197,7 +222,8 @@ static Node *legalize_call(const OpInfo *info, Node *node) {
 static OpParamKind param_kind(Env *env, AstParam *p) {
   if (p->kind == PARAM_STAR) return PARAM_REST;
   if (!p->annotation) return PARAM_ATTR;
-  const char *name = value_as_text(eval(env, p->annotation), "the kind of a parameter", p->annotation->span);
+  const char *name =
+      value_as_text(eval(env, p->annotation), "the kind of a parameter", p->annotation->span);
   for (int i = 0; i < PARAM_KINDS; i++)
     if (str_same(param_kinds[i].name, name)) return param_kinds[i].kind;
   raise("TypeError", p->annotation->span, "'%s' is no kind of parameter", name);
@@ -211,12 +237,16 @@ static Value keyword(CallArgs *args, const char *name) {
 
 static const char *docstring(AstDef *def) {
   Ast *first = def->body.len ? def->body.at[0] : NULL;
-  bool is_doc = first && first->kind == AST_KIND_ExprStmt && AST_AS(ExprStmt, first)->value->kind == AST_KIND_Str;
+  bool is_doc = first && first->kind == AST_KIND_ExprStmt &&
+                AST_AS(ExprStmt, first)->value->kind == AST_KIND_Str;
   return is_doc ? AST_AS(Str, AST_AS(ExprStmt, first)->value)->text : "";
 }
 
 /* Is the body nothing but its docstring? Then the operator has no compute. */
-static bool has_compute(AstDef *def) { return def->body.len > (*docstring(def) ? 1 : 0) && def->body.at[def->body.len - 1]->kind != AST_KIND_Pass; }
+static bool has_compute(AstDef *def) {
+  return def->body.len > (*docstring(def) ? 1 : 0) &&
+         def->body.at[def->body.len - 1]->kind != AST_KIND_Pass;
+}
 
 static void add_param_info(OpDefinition *d, const OpParam *p) {
   if (p->kind < PARAM_ATTR) {
@@ -228,17 +258,22 @@ static void add_param_info(OpDefinition *d, const OpParam *p) {
 }
 
 static Value define_op(Env *env, Ast *definition, CallArgs *args) {
-  if (definition->kind != AST_KIND_Def || !args->positional.len) raise("TypeError", definition->span, "expected @op(name, ...) above a def");
+  if (definition->kind != AST_KIND_Def || !args->positional.len)
+    raise("TypeError", definition->span, "expected @op(name, ...) above a def");
   AstDef *def = AST_AS(Def, definition);
   Value pattern = keyword(args, "pattern"), pure = keyword(args, "pure");
-  OpDefinition *d = NEW(OpDefinition, .infer = keyword(args, "infer"), .compute = has_compute(def) ? function_new(env, definition) : value_none());
+  OpDefinition *d = NEW(OpDefinition, .infer = keyword(args, "infer"),
+                        .compute = has_compute(def) ? function_new(env, definition) : value_none());
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
-    OpParam param = {.name = p->name, .kind = param_kind(env, p), .otherwise = p->value ? eval(env, p->value) : value_absent()};
+    OpParam param = {.name = p->name,
+                     .kind = param_kind(env, p),
+                     .otherwise = p->value ? eval(env, p->value) : value_absent()};
     vec_push(&d->params, param);
     add_param_info(d, &param);
   }
-  d->info.name = str_intern(value_as_text(args->positional.at[0], "the operator's name", args->span));
+  d->info.name =
+      str_intern(value_as_text(args->positional.at[0], "the operator's name", args->span));
   d->info.doc = docstring(def);
   d->info.is_pure = value_is_none(pure) || value_truth(pure, args->span);
   d->info.pattern = value_is_none(pattern) ? "opaque" : value_text(pattern);
@@ -254,12 +289,17 @@ const TreeDecorator decorate_op = {"op", define_op, NULL};
 /* ---- calls: R.add(x, y) ---- */
 
 static Node *attr_of(const OpParam *p, Value v, Span span) {
-  if (p->kind == PARAM_INTS && !value_is_none(v) && v.type != &type_list && v.type != &type_tuple && !value_is_node(v, NK_ShapeExpr)) {
+  if (p->kind == PARAM_INTS && !value_is_none(v) && v.type != &type_list && v.type != &type_tuple &&
+      !value_is_node(v, NK_ShapeExpr)) {
     Value one[] = {v};
     return to_attr(value_list((ValueVec){.at = gc_copy(one, sizeof one), .len = 1}), span);
   }
-  if (value_is_node(v, NK_ShapeExpr)) return MAKE(Array, span, VOID_TYPE, .items = AS(ShapeExpr, v.node)->values);
-  if (p->kind == PARAM_DTYPE) return value_is_none(v) || (v.type == &type_str && !*value_text(v)) ? to_attr(value_none(), span) : string_imm(dtype_text(to_dtype(v, span)), span);
+  if (value_is_node(v, NK_ShapeExpr))
+    return MAKE(Array, span, VOID_TYPE, .items = AS(ShapeExpr, v.node)->values);
+  if (p->kind == PARAM_DTYPE)
+    return value_is_none(v) || (v.type == &type_str && !*value_text(v))
+               ? to_attr(value_none(), span)
+               : string_imm(dtype_text(to_dtype(v, span)), span);
   return to_attr(v, span);
 }
 
@@ -267,7 +307,8 @@ static Node *operand_of(const OpParam *p, Value v, Span span) {
   if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
   if (p->kind == PARAM_SHAPE) return to_shape(v, span);
   if (p->kind == PARAM_TENSOR && v.type != &type_node)
-    raise("TypeError", span, "'%s' must be a tensor, found %s; write R.const(value, dtype)", p->name, value_type_name(v));
+    raise("TypeError", span, "'%s' must be a tensor, found %s; write R.const(value, dtype)",
+          p->name, value_type_name(v));
   return to_relax(v, span);
 }
 
@@ -281,7 +322,8 @@ static _Noreturn void unknown_argument(const OpDefinition *d, const char *name, 
   StrVec names = {0};
   for each (const OpParam, p, &d->params) vec_push(&names, p->name);
   const char *near = str_near(name, names.at, names.len);
-  raise("TypeError", span, "R.%s has no argument '%s'%s%s%s", d->info.name + 6, name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  raise("TypeError", span, "R.%s has no argument '%s'%s%s%s", d->info.name + 6, name,
+        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 /* The value given for each parameter; *rest holds what follows the last of them. */
@@ -294,11 +336,14 @@ static Value *bind_params(const OpDefinition *d, CallArgs *args, ValueVec *rest)
     else if (at < args->positional.len) given[p - d->params.at] = args->positional.at[at++];
   }
   if (at < args->positional.len)
-    raise("TypeError", args->span, "R.%s takes %d arguments, %d are given", d->info.name + 6, d->params.len, args->positional.len);
+    raise("TypeError", args->span, "R.%s takes %d arguments, %d are given", d->info.name + 6,
+          d->params.len, args->positional.len);
   for (int i = 0; i < args->names.len; i++) {
     int k = find_param(d, args->names.at[i]);
     if (k < 0) unknown_argument(d, args->names.at[i], args->span);
-    if (given[k].type) raise("TypeError", args->span, "R.%s: '%s' is given twice", d->info.name + 6, args->names.at[i]);
+    if (given[k].type)
+      raise("TypeError", args->span, "R.%s: '%s' is given twice", d->info.name + 6,
+            args->names.at[i]);
     given[k] = args->named.at[i];
   }
   return given;
@@ -326,12 +371,15 @@ static Value call_op(Value f, CallArgs *args) {
   return value_node(relax_call(op_get(d->info.name), operands, attrs, (NodeVec){0}, args->span));
 }
 
-static void op_repr(Value v, Str *out) { str_printf(out, "R.%s", ((const OpInfo *)v.object)->name + 6); }
+static void op_repr(Value v, Str *out) {
+  str_printf(out, "R.%s", ((const OpInfo *)v.object)->name + 6);
+}
 static Value op_attr(Value v, const char *name, Span span) {
   (void)span;
   return str_same(name, "__doc__") ? value_str(((const OpInfo *)v.object)->doc) : value_absent();
 }
-static const ValueType type_op = {.name = "operator", .repr = op_repr, .call = call_op, .get_attr = op_attr};
+static const ValueType type_op = {
+    .name = "operator", .repr = op_repr, .call = call_op, .get_attr = op_attr};
 
 Value op_value(const char *name) {
   const OpInfo *info = op_info(str_intern(str_format("relax.%s", name)));
@@ -341,7 +389,9 @@ Value op_value(const char *name) {
 /* ---- R.nn and other prefixes ---- */
 
 /* "R" or "R.nn": what stands before a name of this namespace, without "R.". */
-static const char *prefix_of(Namespace *ns) { return ns->name[1] ? str_format("%s.", ns->name + 2) : ""; }
+static const char *prefix_of(Namespace *ns) {
+  return ns->name[1] ? str_format("%s.", ns->name + 2) : "";
+}
 
 Value op_namespace_find(Namespace *ns, const char *name) {
   const char *full = str_format("%s%s", prefix_of(ns), name);

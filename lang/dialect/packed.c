@@ -1,4 +1,5 @@
-/* packed.c -- script values to the runtime's values and back; packed functions and built modules as values. */
+/* packed.c -- script values to the runtime's values and back; packed functions and built modules as
+ * values. */
 #include "lang/dialect/packed.h"
 #include "lang/builtin/tensor.h"
 
@@ -33,7 +34,8 @@ static void marshal_shape(Marshal *m, Node *shape, Span span) {
   VEC(int64_t) dims = {0};
   for each (Node *, d, &AS(ShapeExpr, shape)->values) {
     int64_t dim;
-    if (!expr_is_const_int(*d, &dim)) raise("TypeError", span, "a shape argument needs numbers, found '%s'", ir_print(*d, NULL));
+    if (!expr_is_const_int(*d, &dim))
+      raise("TypeError", span, "a shape argument needs numbers, found '%s'", ir_print(*d, NULL));
     vec_push(&dims, dim);
   }
   TvmsShape *s;
@@ -65,12 +67,15 @@ static void marshal(Marshal *m, Value v, Span span) {
   if (v.type == &type_int) return put(m, TVMS_INT, (TvmsValue){.i = v.integer});
   if (v.type == &type_float) return put(m, TVMS_FLOAT, (TvmsValue){.f = v.real});
   if (v.type == &type_str) return put(m, TVMS_STR, (TvmsValue){.s = value_text(v)});
-  if (v.type == &type_tensor) return put(m, TVMS_TENSOR, (TvmsValue){.p = value_as_tensor(v, span)});
+  if (v.type == &type_tensor)
+    return put(m, TVMS_TENSOR, (TvmsValue){.p = value_as_tensor(v, span)});
   if (v.type == &type_packed) return put(m, TVMS_FUNC, (TvmsValue){.p = handle_object(v)});
   if (v.type == &type_tuple || v.type == &type_list) return marshal_tuple(m, v, span);
   if (value_is_node(v, NK_ShapeExpr)) return marshal_shape(m, v.node, span);
-  if (v.type == &type_node && expr_is_const_int(v.node, &i)) return put(m, TVMS_INT, (TvmsValue){.i = i});
-  if (v.type == &type_node && IS(FloatImm, v.node)) return put(m, TVMS_FLOAT, (TvmsValue){.f = AS(FloatImm, v.node)->value});
+  if (v.type == &type_node && expr_is_const_int(v.node, &i))
+    return put(m, TVMS_INT, (TvmsValue){.i = i});
+  if (v.type == &type_node && IS(FloatImm, v.node))
+    return put(m, TVMS_FLOAT, (TvmsValue){.f = AS(FloatImm, v.node)->value});
   if (v.type == &type_function || v.type == &type_builtin) {
     TvmsFunc *f = packed_of_value(v, span);
     vec_push(&m->made, (void *)f);
@@ -101,7 +106,8 @@ static Value unmarshal(int type, TvmsValue v, bool owned) {
   case TVMS_MODULE: return value_built_module(owned ? v.p : tvms_retain(v.p));
   case TVMS_SHAPE: {
     ValueVec dims = {0};
-    for (int i = 0; i < tvms_shape_ndim(v.p); i++) vec_push(&dims, value_int(tvms_shape_dims(v.p)[i]));
+    for (int i = 0; i < tvms_shape_ndim(v.p); i++)
+      vec_push(&dims, value_int(tvms_shape_dims(v.p)[i]));
     if (owned) tvms_value_release(type, v);
     return value_tuple(dims);
   }
@@ -123,7 +129,8 @@ static Value unmarshal(int type, TvmsValue v, bool owned) {
 
 static Value packed_call(Value f, CallArgs *args) {
   Span span = args->span;
-  if (args->names.len) raise("TypeError", span, "compiled functions take arguments by position only");
+  if (args->names.len)
+    raise("TypeError", span, "compiled functions take arguments by position only");
   Marshal m = {0};
   for each (Value, v, &args->positional) marshal(&m, *v, span);
   TvmsValue ret = {0};
@@ -161,7 +168,8 @@ static void give_result(Marshal *m, TvmsValue *ret, int *ret_type) {
 }
 
 /* No raise may cross the compiled caller: an exception becomes the call's error. */
-static int invoke_callback(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret, int *ret_type) {
+static int invoke_callback(void *self, const TvmsValue *args, const int *types, int n,
+                           TvmsValue *ret, int *ret_type) {
   Marshal result = {0};
   Callback c = {.function = *(Value *)self, .result = &result};
   for (int i = 0; i < n; i++) vec_push(&c.args, unmarshal(types[i], args[i], false));
@@ -177,7 +185,8 @@ TvmsFunc *packed_of_value(Value f, Span span) {
   Value *self = gc_copy(&f, sizeof f);
   gc_root(self); /* the registry's memory is not searched */
   TvmsFunc *out;
-  if (tvms_func_new(&out, invoke_callback, self, NULL)) raise("RuntimeError", span, "%s", tvms_last_error());
+  if (tvms_func_new(&out, invoke_callback, self, NULL))
+    raise("RuntimeError", span, "%s", tvms_last_error());
   return out;
 }
 
@@ -191,7 +200,8 @@ static Value built_function(Value v, const char *name) {
 
 static void built_names(Value v, StrVec *out) {
   TvmsModule *m = handle_object(v);
-  for (int i = 0; i < tvms_module_function_count(m); i++) vec_push(out, tvms_module_function_name(m, i));
+  for (int i = 0; i < tvms_module_function_count(m); i++)
+    vec_push(out, tvms_module_function_name(m, i));
 }
 
 static Value built_get_item(Value v, Value index, Span span) {
@@ -201,7 +211,8 @@ static Value built_get_item(Value v, Value index, Span span) {
   StrVec names = {0};
   built_names(v, &names);
   const char *near = str_near(name, names.at, names.len);
-  raise("KeyError", span, "the module has no function '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  raise("KeyError", span, "the module has no function '%s'%s%s%s", name,
+        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static Value built_get_attr(Value v, const char *name, Span span) {
@@ -209,7 +220,9 @@ static Value built_get_attr(Value v, const char *name, Span span) {
   return built_function(v, name);
 }
 
-static const ValueType type_built_module = {
-    .name = "built module", .get_item = built_get_item, .get_attr = built_get_attr, .attr_names = built_names};
+static const ValueType type_built_module = {.name = "built module",
+                                            .get_item = built_get_item,
+                                            .get_attr = built_get_attr,
+                                            .attr_names = built_names};
 
 Value value_built_module(TvmsModule *m) { return value_handle(&type_built_module, m); }

@@ -5,8 +5,9 @@
 #include "lang/dialect/dialect_impl.h"
 #include "target/target.h"
 
-/* A script function as a packed function (the caller releases it): its arguments come as tensors, ints, floats,
- * tuples; what it returns goes back likewise. A raised exception becomes the call's error. */
+/* A script function as a packed function (the caller releases it): its arguments come as tensors,
+ * ints, floats, tuples; what it returns goes back likewise. A raised exception becomes the call's
+ * error. */
 TvmsFunc *packed_of_value(Value f, Span span);
 /* A packed function as a callable value; takes the reference over. */
 Value value_packed(TvmsFunc *f);

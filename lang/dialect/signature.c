@@ -23,10 +23,12 @@ static bool body_dtype(AstDef *def, const char *name, DataType *t) {
     if ((*s)->kind != AST_KIND_Assign) continue;
     AstAssign *a = AST_AS(Assign, *s);
     Ast *target = a->targets.at[0], *value = a->value;
-    if (a->targets.len != 1 || target->kind != AST_KIND_Name || AST_AS(Name, target)->name != name) continue;
+    if (a->targets.len != 1 || target->kind != AST_KIND_Name || AST_AS(Name, target)->name != name)
+      continue;
     if (value->kind != AST_KIND_Call || AST_AS(Call, value)->args.len) continue;
     Ast *func = AST_AS(Call, value)->func;
-    if (func->kind == AST_KIND_Attribute && dtype_parse(AST_AS(Attribute, func)->name, t)) return true;
+    if (func->kind == AST_KIND_Attribute && dtype_parse(AST_AS(Attribute, func)->name, t))
+      return true;
   }
   return false;
 }
@@ -43,7 +45,8 @@ static void declare(DimScan *scan, const char *name, DataType t, Span span) {
 static void declare_quoted(DimScan *scan, Ast *item) {
   const char *text = AST_AS(Str, item)->text;
   Value *known = is_identifier(text) ? env_find(scan->env, str_intern(text)) : NULL;
-  bool is_dim = known && (known->type == &type_int || (known->type == &type_node && node_is_expr(known->node)));
+  bool is_dim = known && (known->type == &type_int ||
+                          (known->type == &type_node && node_is_expr(known->node)));
   if (is_identifier(text) && !is_dim) declare(scan, text, scan->quoted, item->span);
 }
 
@@ -55,8 +58,10 @@ static void declare_free(DimScan *scan, Ast *item) {
 /* Does a call or subscript of this value take a shape first? */
 static bool takes_shape(Ast *func) {
   const char *name = func->kind == AST_KIND_Attribute ? AST_AS(Attribute, func)->name
-                     : func->kind == AST_KIND_Name    ? AST_AS(Name, func)->name : "";
-  return str_same(name, "Buffer") || str_same(name, "Tensor") || str_same(name, "Shape") || str_same(name, "DTensor");
+                     : func->kind == AST_KIND_Name    ? AST_AS(Name, func)->name
+                                                      : "";
+  return str_same(name, "Buffer") || str_same(name, "Tensor") || str_same(name, "Shape") ||
+         str_same(name, "DTensor");
 }
 
 static void scan_annotation(void *context, Ast *node);
@@ -64,12 +69,14 @@ static void scan_annotation(void *context, Ast *node);
 /* Every name inside a dim, such as n of n * 2. */
 static void scan_free_names(void *context, Ast *node) {
   if (node->kind == AST_KIND_Name) declare_free(context, node);
-  else if (node->kind != AST_KIND_Call && node->kind != AST_KIND_Attribute) ast_each_child(node, scan_free_names, context);
+  else if (node->kind != AST_KIND_Call && node->kind != AST_KIND_Attribute)
+    ast_each_child(node, scan_free_names, context);
 }
 
 static void scan_shape(DimScan *scan, Ast *shape) {
   AstVec *items = shape->kind == AST_KIND_Tuple  ? &AST_AS(Tuple, shape)->items
-                  : shape->kind == AST_KIND_List ? &AST_AS(List, shape)->items : NULL;
+                  : shape->kind == AST_KIND_List ? &AST_AS(List, shape)->items
+                                                 : NULL;
   if (!items) {
     if (shape->kind == AST_KIND_Name) declare_free(scan, shape);
     return;
@@ -84,7 +91,8 @@ static void scan_annotation(void *context, Ast *node) {
   DimScan *scan = context;
   if (node->kind == AST_KIND_Call && takes_shape(AST_AS(Call, node)->func)) {
     AstCall *call = AST_AS(Call, node);
-    if (call->args.len && call->args.at[0]->kind != AST_KIND_Keyword) scan_shape(scan, call->args.at[0]);
+    if (call->args.len && call->args.at[0]->kind != AST_KIND_Keyword)
+      scan_shape(scan, call->args.at[0]);
     for each (Ast *, arg, &call->args)
       if ((*arg)->kind == AST_KIND_Keyword && str_same(AST_AS(Keyword, *arg)->name, "shape"))
         scan_shape(scan, AST_AS(Keyword, *arg)->value);
@@ -118,14 +126,19 @@ void declare_dims(Env *env, AstDef *def, DataType quoted, Map *dims) {
 static Env *dim_env; /* of the annotation being evaluated: to_dim() reads quoted dims in it */
 
 Node *dim_from_text(const char *text, Span span) {
-  if (!dim_env) raise("TypeError", span, "a dimension in quotes stands only in the annotations of a signature");
+  if (!dim_env)
+    raise("TypeError", span, "a dimension in quotes stands only in the annotations of a signature");
   const Source *source = source_add("<dimension>", text, strlen(text));
   Ast *expression = source ? parse_expression(source) : NULL;
   if (!expression) raise(ERROR_POISONED, span, "an earlier error");
   return to_expr(eval(dim_env, expression), span);
 }
 
-typedef struct AnnotationCall { Env *env; Ast *annotation; Value result; } AnnotationCall;
+typedef struct AnnotationCall {
+  Env *env;
+  Ast *annotation;
+  Value result;
+} AnnotationCall;
 
 static void run_annotation(void *context) {
   AnnotationCall *call = context;

@@ -1,4 +1,5 @@
-/* stdlib.h -- the standard library's files, embedded in the program, and the index of their names. */
+/* stdlib.h -- the standard library's files, embedded in the program, and the index of their names.
+ */
 #ifndef LANG_DIALECT_STDLIB_H
 #define LANG_DIALECT_STDLIB_H
 

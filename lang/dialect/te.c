@@ -34,9 +34,12 @@ static void te_repr(Value v, Str *out) {
   str_printf(out, "te.Tensor(%s, %s)", b->name, dtype_text(b->elem));
 }
 
-const ValueType type_te = {.name = "te.Tensor", .repr = te_repr, .get_item = te_get_item, .get_attr = te_get_attr};
+const ValueType type_te = {
+    .name = "te.Tensor", .repr = te_repr, .get_item = te_get_item, .get_attr = te_get_attr};
 
-static Value te_value(Node *buffer, Stage *stage) { return value_of(&type_te, NEW(TeTensor, .buffer = buffer, .stage = stage)); }
+static Value te_value(Node *buffer, Stage *stage) {
+  return value_of(&type_te, NEW(TeTensor, .buffer = buffer, .stage = stage));
+}
 
 Value te_placeholder(const char *name, NodeVec shape, DataType t, Span span) {
   return te_value(buffer_new(str_intern(name), t, shape, "global", span), NULL);
@@ -44,7 +47,8 @@ Value te_placeholder(const char *name, NodeVec shape, DataType t, Span span) {
 
 static Value te_placeholder_fn(BuiltinCall *call) {
   NodeVec shape = to_exprs(ARG(0), SPAN(0));
-  return te_placeholder(value_as_text(ARG(2), "the name", SPAN(2)), shape, to_dtype(ARG(1), SPAN(1)), call->span);
+  return te_placeholder(value_as_text(ARG(2), "the name", SPAN(2)), shape,
+                        to_dtype(ARG(1), SPAN(1)), call->span);
 }
 
 /* ---- reductions ---- */
@@ -58,9 +62,12 @@ static Value te_reduce_axis(BuiltinCall *call) {
     extent = to_expr(ARG(0), SPAN(0));
     min = int_imm(extent->dtype, 0, call->span);
   }
-  Node *var = var_new(value_as_text(ARG(1), "the name of an axis", SPAN(1)), extent->dtype, call->span);
-  Node *dom = MAKE(Range, call->span, VOID_TYPE, .min = expr_cast(extent->dtype, min, call->span), .extent = extent);
-  return value_node(MAKE(IterVar, call->span, VOID_TYPE, .dom = dom, .var = var, .iter_kind = ITER_REDUCE));
+  Node *var =
+      var_new(value_as_text(ARG(1), "the name of an axis", SPAN(1)), extent->dtype, call->span);
+  Node *dom = MAKE(Range, call->span, VOID_TYPE, .min = expr_cast(extent->dtype, min, call->span),
+                   .extent = extent);
+  return value_node(
+      MAKE(IterVar, call->span, VOID_TYPE, .dom = dom, .var = var, .iter_kind = ITER_REDUCE));
 }
 
 static NodeVec axes_arg(Value v, Span span) {
@@ -69,15 +76,16 @@ static NodeVec axes_arg(Value v, Span span) {
   if (v.type == &type_list || v.type == &type_tuple) items = *value_items(v);
   else vec_push(&items, v);
   for each (Value, x, &items) {
-    if (!value_is_node(*x, NK_IterVar)) raise("TypeError", span, "expected an axis of te.reduce_axis, found %s", value_type_name(*x));
+    if (!value_is_node(*x, NK_IterVar))
+      raise("TypeError", span, "expected an axis of te.reduce_axis, found %s", value_type_name(*x));
     vec_push(&axes, x->node);
   }
   return axes;
 }
 
 static Node *reduce_node(Node *reducer, NodeVec sources, NodeVec axes, int index, Span span) {
-  return MAKE(Reduce, span, sources.at[index]->dtype, .reducer = reducer, .axes = axes, .sources = sources,
-              .cond = int_imm(BOOL, 1, span), .value_index = index);
+  return MAKE(Reduce, span, sources.at[index]->dtype, .reducer = reducer, .axes = axes,
+              .sources = sources, .cond = int_imm(BOOL, 1, span), .value_index = index);
 }
 
 /* A reduction by a binary operator from its identity. No axes: the value itself. */
@@ -86,8 +94,9 @@ static Value reduce_by(BuiltinCall *call, NodeKind kind, Node *identity) {
   NodeVec axes = axes_arg(ARG(1), SPAN(1));
   if (!axes.len) return value_node(x);
   Node *a = var_new("x", x->dtype, call->span), *b = var_new("y", x->dtype, call->span);
-  Node *reducer = MAKE(CommReducer, call->span, VOID_TYPE, .lhs = NODES(a), .rhs = NODES(b),
-                       .results = NODES(expr_binary(kind, a, b, call->span)), .identity = NODES(identity));
+  Node *reducer =
+      MAKE(CommReducer, call->span, VOID_TYPE, .lhs = NODES(a), .rhs = NODES(b),
+           .results = NODES(expr_binary(kind, a, b, call->span)), .identity = NODES(identity));
   return value_node(reduce_node(reducer, NODES(x), axes, 0, call->span));
 }
 
@@ -106,19 +115,30 @@ static Node *extreme(DataType t, bool low, Span span) {
 static Node *number(DataType t, int value, Span span) {
   return dtype_is_float(t) ? float_imm(t, value, span) : int_imm(t, value, span);
 }
-static Value te_sum(BuiltinCall *call) { return reduce_by(call, NK_Add, number(source_dtype(call), 0, call->span)); }
-static Value te_prod(BuiltinCall *call) { return reduce_by(call, NK_Mul, number(source_dtype(call), 1, call->span)); }
-static Value te_max(BuiltinCall *call) { return reduce_by(call, NK_Max, extreme(source_dtype(call), true, call->span)); }
-static Value te_min(BuiltinCall *call) { return reduce_by(call, NK_Min, extreme(source_dtype(call), false, call->span)); }
+static Value te_sum(BuiltinCall *call) {
+  return reduce_by(call, NK_Add, number(source_dtype(call), 0, call->span));
+}
+static Value te_prod(BuiltinCall *call) {
+  return reduce_by(call, NK_Mul, number(source_dtype(call), 1, call->span));
+}
+static Value te_max(BuiltinCall *call) {
+  return reduce_by(call, NK_Max, extreme(source_dtype(call), true, call->span));
+}
+static Value te_min(BuiltinCall *call) {
+  return reduce_by(call, NK_Min, extreme(source_dtype(call), false, call->span));
+}
 
 /* te.reduce(reducer, sources, axis): a Reduce for each result, as a tuple. */
 static Value te_reduce(BuiltinCall *call) {
-  if (!value_is_node(ARG(0), NK_CommReducer)) raise("TypeError", SPAN(0), "expected a T.comm_reducer, found %s", value_type_name(ARG(0)));
+  if (!value_is_node(ARG(0), NK_CommReducer))
+    raise("TypeError", SPAN(0), "expected a T.comm_reducer, found %s", value_type_name(ARG(0)));
   NodeVec sources = to_exprs(ARG(1), SPAN(1)), axes = axes_arg(ARG(2), SPAN(2));
   int n = AS(CommReducer, ARG(0).node)->results.len;
-  if (sources.len != n) raise("ValueError", call->span, "the reducer takes %d values, %d are given", n, sources.len);
+  if (sources.len != n)
+    raise("ValueError", call->span, "the reducer takes %d values, %d are given", n, sources.len);
   ValueVec out = {0};
-  for (int i = 0; i < n; i++) vec_push(&out, value_node(reduce_node(ARG(0).node, sources, axes, i, call->span)));
+  for (int i = 0; i < n; i++)
+    vec_push(&out, value_node(reduce_node(ARG(0).node, sources, axes, i, call->span)));
   return n == 1 ? out.at[0] : value_tuple(out);
 }
 
@@ -128,8 +148,10 @@ static NodeVec spatial_axes(NodeVec shape, Span span) {
   NodeVec axes = {0};
   for (int i = 0; i < shape.len; i++) {
     Node *extent = shape.at[i], *var = var_new(str_format("i%d", i), extent->dtype, span);
-    Node *dom = MAKE(Range, span, VOID_TYPE, .min = int_imm(extent->dtype, 0, span), .extent = extent);
-    vec_push(&axes, MAKE(IterVar, span, VOID_TYPE, .dom = dom, .var = var, .iter_kind = ITER_SPATIAL));
+    Node *dom =
+        MAKE(Range, span, VOID_TYPE, .min = int_imm(extent->dtype, 0, span), .extent = extent);
+    vec_push(&axes,
+             MAKE(IterVar, span, VOID_TYPE, .dom = dom, .var = var, .iter_kind = ITER_SPATIAL));
   }
   return axes;
 }
@@ -146,9 +168,11 @@ static Value te_compute(BuiltinCall *call) {
   Stage *stage = NEW(Stage, .name = name, .span = call->span);
   for (int i = 0; i < results.len; i++) {
     Node *x = to_expr(results.at[i], SPAN(1));
-    if (!value_is_none(ARG(2)) && !IS(Reduce, x)) x = expr_cast(to_dtype(ARG(2), SPAN(2)), x, call->span);
+    if (!value_is_none(ARG(2)) && !IS(Reduce, x))
+      x = expr_cast(to_dtype(ARG(2), SPAN(2)), x, call->span);
     vec_push(&stage->bodies, x);
-    vec_push(&stage->buffers, buffer_new(many ? str_intern(str_format("%s_v%d", name, i)) : name, x->dtype, shape, "global", call->span));
+    vec_push(&stage->buffers, buffer_new(many ? str_intern(str_format("%s_v%d", name, i)) : name,
+                                         x->dtype, shape, "global", call->span));
     vec_push(&out, te_value(stage->buffers.at[i], stage));
     map_set(&all_stages, stage->buffers.at[i], stage);
   }
@@ -210,7 +234,8 @@ static Node *stores_of_values(Stage *s, NodeVec indices, NodeVec values) {
   }
   Node *body = stmt_seq(stores, s->span);
   for (int i = values.len - 1; i >= 0; i--)
-    body = MAKE(LetStmt, s->span, VOID_TYPE, .value = values.at[i], .var = vars.at[i], .body = body);
+    body =
+        MAKE(LetStmt, s->span, VOID_TYPE, .value = values.at[i], .var = vars.at[i], .body = body);
   return body;
 }
 
@@ -221,7 +246,8 @@ static Node *stage_block(Stage *s) {
     IterVar *axis = AS(IterVar, *a);
     Node *v = var_new(str_format("v_%s", AS(Var, axis->var)->name), axis->var->dtype, s->span);
     map_set(&rename, axis->var, v);
-    vec_push(&iter_vars, MAKE(IterVar, s->span, VOID_TYPE, .dom = axis->dom, .var = v, .iter_kind = axis->iter_kind));
+    vec_push(&iter_vars, MAKE(IterVar, s->span, VOID_TYPE, .dom = axis->dom, .var = v,
+                              .iter_kind = axis->iter_kind));
     vec_push(&loop_vars, axis->var);
     if (axis->iter_kind == ITER_SPATIAL) vec_push(&indices, axis->var);
   }
@@ -231,18 +257,24 @@ static Node *stage_block(Stage *s) {
   }
   Node *body = substitute(stores_of_values(s, indices, values), &rename);
   Node *start = init.len ? substitute(stmt_seq(init, s->span), &rename) : NULL;
-  Block *block = AS(Block, MAKE(Block, s->span, VOID_TYPE, .name = s->name, .iter_vars = iter_vars, .init = start, .body = body));
-  if (!block_access_regions(&block->node, &block->reads, &block->writes)) BUG("the accesses of a compute are not understood");
-  Node *stmt = MAKE(BlockRealize, s->span, VOID_TYPE, .iter_values = loop_vars, .predicate = int_imm(BOOL, 1, s->span), .block = &block->node);
+  Block *block = AS(Block, MAKE(Block, s->span, VOID_TYPE, .name = s->name, .iter_vars = iter_vars,
+                                .init = start, .body = body));
+  if (!block_access_regions(&block->node, &block->reads, &block->writes))
+    BUG("the accesses of a compute are not understood");
+  Node *stmt = MAKE(BlockRealize, s->span, VOID_TYPE, .iter_values = loop_vars,
+                    .predicate = int_imm(BOOL, 1, s->span), .block = &block->node);
   for (int i = s->axes.len - 1; i >= 0; i--) {
     Range *dom = AS(Range, AS(IterVar, s->axes.at[i])->dom);
-    stmt = MAKE(For, s->span, VOID_TYPE, .min = dom->min, .extent = dom->extent, .var = loop_vars.at[i], .loop_kind = LOOP_SERIAL, .body = stmt);
+    stmt = MAKE(For, s->span, VOID_TYPE, .min = dom->min, .extent = dom->extent,
+                .var = loop_vars.at[i], .loop_kind = LOOP_SERIAL, .body = stmt);
   }
   return stmt;
 }
 
 static void add_param(PrimFunc *f, Node *buffer) {
-  vec_push(&f->params, MAKE(Var, f->node.span, HANDLE, .name = str_intern(str_format("%s_handle", AS(Buffer, buffer)->name)), .elem = VOID_TYPE));
+  vec_push(&f->params, MAKE(Var, f->node.span, HANDLE,
+                            .name = str_intern(str_format("%s_handle", AS(Buffer, buffer)->name)),
+                            .elem = VOID_TYPE));
   vec_push(&f->buffers, buffer);
 }
 
@@ -250,9 +282,11 @@ Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span spa
   Needed needed = {0};
   PrimFunc *f = AS(PrimFunc, MAKE(PrimFunc, span, VOID_TYPE, .ret_dtype = VOID_TYPE));
   Map is_param = {0};
-  for each (Value, v, &inputs) add_param(f, te_of(*v)->buffer), map_set(&is_param, te_of(*v)->buffer, f);
+  for each (Value, v, &inputs)
+    add_param(f, te_of(*v)->buffer), map_set(&is_param, te_of(*v)->buffer, f);
   for each (Value, v, &outputs) {
-    if (!te_of(*v)->stage) raise("ValueError", span, "'%s' returns one of its operands; compute a copy", name);
+    if (!te_of(*v)->stage)
+      raise("ValueError", span, "'%s' returns one of its operands; compute a copy", name);
     need_stage(&needed, te_of(*v)->stage);
     add_param(f, te_of(*v)->buffer);
     map_set(&is_param, te_of(*v)->buffer, f);
@@ -271,7 +305,8 @@ Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span spa
 static Value te_create_prim_func(BuiltinCall *call) {
   ValueVec all = value_to_vec(ARG(0), SPAN(0)), inputs = {0}, outputs = {0};
   for each (Value, v, &all) {
-    if (v->type != &type_te) raise("TypeError", SPAN(0), "expected tensors of te, found %s", value_type_name(*v));
+    if (v->type != &type_te)
+      raise("TypeError", SPAN(0), "expected tensors of te, found %s", value_type_name(*v));
     vec_push(te_of(*v)->stage ? &outputs : &inputs, *v);
   }
   Node *f = te_prim_func("main", inputs, outputs, call->span);
@@ -293,7 +328,8 @@ static Value te_simplify(BuiltinCall *call) {
 
 static const Builtin te_names[] = {
     {"placeholder", "shape, dtype='float32', name='placeholder'", te_placeholder_fn, "an operand"},
-    {"compute", "shape, fcompute, dtype=None, name='compute'", te_compute, "a tensor by its elements"},
+    {"compute", "shape, fcompute, dtype=None, name='compute'", te_compute,
+     "a tensor by its elements"},
     {"reduce_axis", "dom, name='k'", te_reduce_axis, "an axis to reduce over"},
     {"sum", "expr, axis", te_sum, "sum over axes"},
     {"prod", "expr, axis", te_prod, "product over axes"},

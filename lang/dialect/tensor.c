@@ -5,7 +5,8 @@ TensorBuilder *tensor;
 
 /* ---- parameters ---- */
 
-/* What an annotation stands for: T.int32, T.handle and T.Buffer give a value when called with nothing. */
+/* What an annotation stands for: T.int32, T.handle and T.Buffer give a value when called with
+ * nothing. */
 static Value parameter_value(Value annotation, Span span) {
   if (annotation.type == &type_annotation || annotation.type == &type_dtype)
     return value_call_with(annotation, 0, NULL, span);
@@ -21,18 +22,24 @@ static void declare_parameter(TensorBuilder *t, Env *env, AstParam *p) {
   Span span = p->ast.span;
   if (p->kind == PARAM_SLASH || (p->kind == PARAM_STAR && !p->name)) return;
   if (p->kind != PARAM_PLAIN) raise("SyntaxError", span, "a prim_func takes plain parameters only");
-  if (!p->annotation) raise("SyntaxError", span, "parameter '%s' needs an annotation such as T.handle or T.Buffer", p->name);
+  if (!p->annotation)
+    raise("SyntaxError", span, "parameter '%s' needs an annotation such as T.handle or T.Buffer",
+          p->name);
   Value v = parameter_value(eval_annotation(env, p->annotation), p->annotation->span);
   if (value_is_node(v, NK_Buffer)) {
     name_fresh(v, p->name);
-    add_parameter(t, MAKE(Var, span, HANDLE, .name = str_intern(str_format("%s_handle", p->name)), .elem = VOID_TYPE), v.node);
+    add_parameter(t,
+                  MAKE(Var, span, HANDLE, .name = str_intern(str_format("%s_handle", p->name)),
+                       .elem = VOID_TYPE),
+                  v.node);
   } else if (value_is_node(v, NK_Var)) {
     Node *dim = map_get(&t->dims, p->name); /* a scalar parameter that is a dim of another one */
     if (dim && dtype_equal(dim->dtype, v.node->dtype)) v = value_node(dim);
     name_fresh(v, p->name);
     add_parameter(t, v.node, NULL);
   } else {
-    raise("TypeError", p->annotation->span, "parameter '%s' can't be annotated with %s", p->name, value_type_name(v));
+    raise("TypeError", p->annotation->span, "parameter '%s' can't be annotated with %s", p->name,
+          value_type_name(v));
   }
   env_set(env, p->name, v);
 }
@@ -41,7 +48,8 @@ static DataType return_dtype(Env *env, AstDef *def) {
   if (!def->result || def->result->kind == AST_KIND_None) return VOID_TYPE;
   Value v = parameter_value(eval_annotation(env, def->result), def->result->span);
   if (value_is_node(v, NK_Var)) return v.node->dtype;
-  raise("TypeError", def->result->span, "a prim_func returns a scalar dtype or None, found %s", value_type_name(v));
+  raise("TypeError", def->result->span, "a prim_func returns a scalar dtype or None, found %s",
+        value_type_name(v));
 }
 
 /* ---- the function ---- */
@@ -60,12 +68,16 @@ bool keyword_flag(CallArgs *args, const char *name, bool otherwise) {
 }
 
 void check_decorator_args(const char *decorator, CallArgs *args, int n, const char *const *known) {
-  if (args->positional.len) raise("TypeError", args->span, "@%s takes keyword arguments only, and stands right above a def or class", decorator);
+  if (args->positional.len)
+    raise("TypeError", args->span,
+          "@%s takes keyword arguments only, and stands right above a def or class", decorator);
   for each (const char *, name, &args->names) {
     bool found = false;
     for (int i = 0; i < n; i++) found |= str_same(*name, known[i]);
     const char *near = found ? NULL : str_near(*name, known, n);
-    if (!found) raise("TypeError", args->span, "@%s has no argument '%s'%s%s%s", decorator, *name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    if (!found)
+      raise("TypeError", args->span, "@%s has no argument '%s'%s%s%s", decorator, *name,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
 }
 
@@ -94,8 +106,8 @@ static void build_function(void *context) {
     raise("ValueError", span, "a private function has no global_symbol");
   if (!tensor->is_private && !dict_get(attrs, "global_symbol"))
     attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
-  job->result = MAKE(PrimFunc, span, VOID_TYPE, .params = tensor->params, .buffers = tensor->buffers, .ret_dtype = ret,
-                     .attrs = attrs, .body = body);
+  job->result = MAKE(PrimFunc, span, VOID_TYPE, .params = tensor->params,
+                     .buffers = tensor->buffers, .ret_dtype = ret, .attrs = attrs, .body = body);
 }
 
 Value tensor_function(Env *env, AstDef *def, CallArgs *args) {
@@ -113,7 +125,8 @@ Value tensor_function(Env *env, AstDef *def, CallArgs *args) {
 }
 
 static Value decorate(Env *env, Ast *definition, CallArgs *args) {
-  if (definition->kind != AST_KIND_Def) raise("TypeError", definition->span, "@T.prim_func decorates a def");
+  if (definition->kind != AST_KIND_Def)
+    raise("TypeError", definition->span, "@T.prim_func decorates a def");
   return tensor_function(env, AST_AS(Def, definition), args);
 }
 

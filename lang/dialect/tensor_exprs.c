@@ -15,7 +15,8 @@ Value t_floordiv(BuiltinCall *call) { return binary_of(call, NK_FloorDiv); }
 Value t_floormod(BuiltinCall *call) { return binary_of(call, NK_FloorMod); }
 Value t_truncmod(BuiltinCall *call) { return binary_of(call, NK_Mod); }
 
-/* Div of integers truncates; expr_binary refuses "/" on them, so the operands are matched through another kind. */
+/* Div of integers truncates; expr_binary refuses "/" on them, so the operands are matched through
+ * another kind. */
 Value t_truncdiv(BuiltinCall *call) {
   Node *a = expr_arg(call, 0), *b = expr_arg(call, 1);
   if (dtype_is_float(a->dtype) || dtype_is_float(b->dtype)) return binary_of(call, NK_Div);
@@ -25,23 +26,29 @@ Value t_truncdiv(BuiltinCall *call) {
     return value_node(int_imm(a->dtype, x / y, call->span));
   Node *matched = expr_binary(NK_Mod, a, b, call->span);
   if (!IS(Mod, matched)) return value_node(a); /* a % 1 folded: a / 1 */
-  return value_node(MAKE(Div, call->span, matched->dtype, .a = AS(Mod, matched)->a, .b = AS(Mod, matched)->b));
+  return value_node(
+      MAKE(Div, call->span, matched->dtype, .a = AS(Mod, matched)->a, .b = AS(Mod, matched)->b));
 }
 
 Value t_ceildiv(BuiltinCall *call) {
   Node *a = expr_arg(call, 0), *b = expr_arg(call, 1);
-  Node *up = expr_binary(NK_Sub, expr_binary(NK_Add, a, b, call->span), int_imm(INT32, 1, call->span), call->span);
+  Node *up = expr_binary(NK_Sub, expr_binary(NK_Add, a, b, call->span),
+                         int_imm(INT32, 1, call->span), call->span);
   return value_node(expr_binary(NK_FloorDiv, up, b, call->span));
 }
 
 Value t_abs(BuiltinCall *call) {
   Node *x = expr_arg(call, 0);
-  if (dtype_is_float(x->dtype)) return value_node(expr_call("fabs", x->dtype, NODES(x), call->span));
+  if (dtype_is_float(x->dtype))
+    return value_node(expr_call("fabs", x->dtype, NODES(x), call->span));
   Node *zero = int_imm(dtype_element(x->dtype), 0, call->span);
-  return value_node(expr_select(expr_binary(NK_GE, x, zero, call->span), x, expr_neg(x, call->span), call->span));
+  return value_node(
+      expr_select(expr_binary(NK_GE, x, zero, call->span), x, expr_neg(x, call->span), call->span));
 }
 
-Value t_cast(BuiltinCall *call) { return value_node(expr_cast(to_dtype(ARG(1), SPAN(1)), expr_arg(call, 0), call->span)); }
+Value t_cast(BuiltinCall *call) {
+  return value_node(expr_cast(to_dtype(ARG(1), SPAN(1)), expr_arg(call, 0), call->span));
+}
 
 Value t_Cast(BuiltinCall *call) {
   return value_node(MAKE(Cast, call->span, to_dtype(ARG(0), SPAN(0)), .value = expr_arg(call, 1)));
@@ -56,8 +63,10 @@ static double float_limit(DataType t) {
 
 static Value limit_of(BuiltinCall *call, bool low) {
   DataType t = to_dtype(ARG(0), SPAN(0));
-  if (dtype_is_float(t)) return value_node(float_imm(t, low ? -float_limit(t) : float_limit(t), call->span));
-  if (dtype_is_int(t)) return value_node(int_imm(t, low ? dtype_min_int(t) : dtype_max_int(t), call->span));
+  if (dtype_is_float(t))
+    return value_node(float_imm(t, low ? -float_limit(t) : float_limit(t), call->span));
+  if (dtype_is_int(t))
+    return value_node(int_imm(t, low ? dtype_min_int(t) : dtype_max_int(t), call->span));
   if (dtype_is_bool(t)) return value_node(int_imm(t, !low, call->span));
   raise("TypeError", SPAN(0), "%s has no least or greatest value", dtype_text(t));
 }
@@ -71,7 +80,8 @@ Value t_infinity(BuiltinCall *call) {
 }
 
 Value t_select(BuiltinCall *call) {
-  return value_node(expr_select(expr_arg(call, 0), expr_arg(call, 1), expr_arg(call, 2), call->span));
+  return value_node(
+      expr_select(expr_arg(call, 0), expr_arg(call, 1), expr_arg(call, 2), call->span));
 }
 
 Value t_if_then_else(BuiltinCall *call) {
@@ -81,7 +91,8 @@ Value t_if_then_else(BuiltinCall *call) {
     t = expr_cast(pair->dtype, t, call->span);
     f = expr_cast(pair->dtype, f, call->span);
   }
-  return value_node(expr_call("if_then_else", t->dtype, NODES(expr_arg(call, 0), t, f), call->span));
+  return value_node(
+      expr_call("if_then_else", t->dtype, NODES(expr_arg(call, 0), t, f), call->span));
 }
 
 static int lanes_arg(BuiltinCall *call, int i) {
@@ -89,7 +100,9 @@ static int lanes_arg(BuiltinCall *call, int i) {
   int64_t n;
   if (v.type == &type_node && expr_is_const_int(v.node, &n)) v = value_int(n);
   n = value_as_int(v, "the number of lanes", SPAN(i));
-  if (n < 1 || n > INT16_MAX) raise("ValueError", SPAN(i), "the number of lanes must be from 1 to %d, found %ld", INT16_MAX, (long)n);
+  if (n < 1 || n > INT16_MAX)
+    raise("ValueError", SPAN(i), "the number of lanes must be from 1 to %d, found %ld", INT16_MAX,
+          (long)n);
   return (int)n;
 }
 
@@ -97,19 +110,22 @@ Value t_ramp(BuiltinCall *call) {
   Node *base = expr_arg(call, 0), *stride = expr_cast(base->dtype, expr_arg(call, 1), call->span);
   int lanes = lanes_arg(call, 2);
   if (lanes == 1) return value_node(base);
-  return value_node(MAKE(Ramp, call->span, dtype_with_lanes(base->dtype, lanes), .base = base, .stride = stride, .lanes = lanes));
+  return value_node(MAKE(Ramp, call->span, dtype_with_lanes(base->dtype, lanes), .base = base,
+                         .stride = stride, .lanes = lanes));
 }
 
 Value t_broadcast(BuiltinCall *call) {
   Node *x = expr_arg(call, 0);
   int lanes = lanes_arg(call, 1);
   if (lanes == 1) return value_node(x);
-  return value_node(MAKE(Broadcast, call->span, dtype_with_lanes(x->dtype, lanes), .value = x, .lanes = lanes));
+  return value_node(
+      MAKE(Broadcast, call->span, dtype_with_lanes(x->dtype, lanes), .value = x, .lanes = lanes));
 }
 
 Value t_shuffle(BuiltinCall *call) {
   NodeVec vectors = to_exprs(ARG(0), SPAN(0)), indices = to_exprs(ARG(1), SPAN(1));
-  if (!vectors.len || !indices.len) raise("ValueError", call->span, "T.Shuffle needs vectors and indices");
+  if (!vectors.len || !indices.len)
+    raise("ValueError", call->span, "T.Shuffle needs vectors and indices");
   DataType t = dtype_with_lanes(vectors.at[0]->dtype, indices.len);
   return value_node(MAKE(Shuffle, call->span, t, .vectors = vectors, .indices = indices));
 }
@@ -120,33 +136,40 @@ Value t_not(BuiltinCall *call) {
 }
 
 Value t_int_imm(BuiltinCall *call) {
-  return value_node(int_imm(to_dtype(ARG(0), SPAN(0)), value_as_int(ARG(1), "the value", SPAN(1)), call->span));
+  return value_node(
+      int_imm(to_dtype(ARG(0), SPAN(0)), value_as_int(ARG(1), "the value", SPAN(1)), call->span));
 }
 Value t_float_imm(BuiltinCall *call) {
-  return value_node(float_imm(to_dtype(ARG(0), SPAN(0)), value_as_float(ARG(1), "the value", SPAN(1)), call->span));
+  return value_node(float_imm(to_dtype(ARG(0), SPAN(0)),
+                              value_as_float(ARG(1), "the value", SPAN(1)), call->span));
 }
 Value t_string_imm(BuiltinCall *call) {
   return value_node(string_imm(value_as_text(ARG(0), "the text", SPAN(0)), call->span));
 }
 
 Value t_buffer_load(BuiltinCall *call) {
-  if (!value_is_node(ARG(0), NK_Buffer)) raise("TypeError", SPAN(0), "expected a buffer, found %s", value_type_name(ARG(0)));
+  if (!value_is_node(ARG(0), NK_Buffer))
+    raise("TypeError", SPAN(0), "expected a buffer, found %s", value_type_name(ARG(0)));
   return value_node(expr_load(ARG(0).node, to_exprs(ARG(1), SPAN(1)), call->span));
 }
 
 Value t_reinterpret(BuiltinCall *call) {
-  return value_node(expr_call("reinterpret", to_dtype(ARG(0), SPAN(0)), NODES(expr_arg(call, 1)), call->span));
+  return value_node(
+      expr_call("reinterpret", to_dtype(ARG(0), SPAN(0)), NODES(expr_arg(call, 1)), call->span));
 }
 
 /* T.Let(body, where={x: value}) */
 Value t_let(BuiltinCall *call) {
   Node *body = expr_arg(call, 0);
-  if (ARG(1).type != &type_dict) raise("TypeError", SPAN(1), "expected where={var: value}, found %s", value_type_name(ARG(1)));
+  if (ARG(1).type != &type_dict)
+    raise("TypeError", SPAN(1), "expected where={var: value}, found %s", value_type_name(ARG(1)));
   for (int i = value_dict_len(ARG(1)) - 1; i >= 0; i--) {
     Value var, x;
     value_dict_entry(ARG(1), i, &var, &x);
-    if (!value_is_node(var, NK_Var)) raise("TypeError", SPAN(1), "expected a variable, found %s", value_type_name(var));
-    body = MAKE(Let, call->span, body->dtype, .value = to_expr(x, SPAN(1)), .var = var.node, .body = body);
+    if (!value_is_node(var, NK_Var))
+      raise("TypeError", SPAN(1), "expected a variable, found %s", value_type_name(var));
+    body = MAKE(Let, call->span, body->dtype, .value = to_expr(x, SPAN(1)), .var = var.node,
+                .body = body);
   }
   return value_node(body);
 }
@@ -166,7 +189,8 @@ static NodeVec call_lambda(Value f, NodeVec vars, Span span) {
 }
 
 static void rename_fresh(NodeVec vars, const char *letter) {
-  for (int i = 0; i < vars.len; i++) AS(Var, vars.at[i])->name = str_intern(str_format("%s%d", letter, i));
+  for (int i = 0; i < vars.len; i++)
+    AS(Var, vars.at[i])->name = str_intern(str_format("%s%d", letter, i));
 }
 
 Value t_comm_reducer(BuiltinCall *call) {
@@ -179,8 +203,10 @@ Value t_comm_reducer(BuiltinCall *call) {
   for each (Node *, v, &rhs) vec_push(&all, *v);
   NodeVec results = call_lambda(ARG(0), all, SPAN(0));
   if (results.len != identity.len)
-    raise("ValueError", call->span, "the reducer gives %d values for %d identities", results.len, identity.len);
-  return value_node(MAKE(CommReducer, call->span, VOID_TYPE, .lhs = lhs, .rhs = rhs, .results = results, .identity = identity));
+    raise("ValueError", call->span, "the reducer gives %d values for %d identities", results.len,
+          identity.len);
+  return value_node(MAKE(CommReducer, call->span, VOID_TYPE, .lhs = lhs, .rhs = rhs,
+                         .results = results, .identity = identity));
 }
 
 static Node *index_map_node(Value mapping, DataType t, Span span) {
@@ -188,7 +214,8 @@ static Node *index_map_node(Value mapping, DataType t, Span span) {
   NodeVec inputs = {0};
   for (int i = lambda_arity(mapping, span); i > 0; i--) vec_push(&inputs, var_new("i", t, span));
   rename_fresh(inputs, "i");
-  return MAKE(IndexMap, span, VOID_TYPE, .inputs = inputs, .outputs = call_lambda(mapping, inputs, span));
+  return MAKE(IndexMap, span, VOID_TYPE, .inputs = inputs,
+              .outputs = call_lambda(mapping, inputs, span));
 }
 
 Value t_index_map(BuiltinCall *call) {
@@ -204,12 +231,14 @@ Value t_index_map(BuiltinCall *call) {
 Value t_handle(BuiltinCall *call) {
   DataType elem = value_is_none(ARG(0)) ? VOID_TYPE : to_dtype(ARG(0), SPAN(0));
   const char *scope = value_as_text(ARG(1), "storage_scope", SPAN(1));
-  return value_node(MAKE(Var, call->span, HANDLE, .elem = elem, .scope = dtype_is_void(elem) ? NULL : str_intern(scope)));
+  return value_node(MAKE(Var, call->span, HANDLE, .elem = elem,
+                         .scope = dtype_is_void(elem) ? NULL : str_intern(scope)));
 }
 
 Value t_var(BuiltinCall *call) {
   const char *name = value_as_text(ARG(1), "the name of a variable", SPAN(1));
-  return value_node(MAKE(Var, call->span, to_dtype(ARG(0), SPAN(0)), .elem = VOID_TYPE, .name = *name ? str_intern(name) : NULL));
+  return value_node(MAKE(Var, call->span, to_dtype(ARG(0), SPAN(0)), .elem = VOID_TYPE,
+                         .name = *name ? str_intern(name) : NULL));
 }
 
 Value t_iter_var(BuiltinCall *call) {
@@ -219,10 +248,11 @@ Value t_iter_var(BuiltinCall *call) {
     if (!str_same(kind, kinds[i])) continue;
     Node *dom = value_is_none(ARG(1)) ? NULL : value_is_node(ARG(1), NK_Range) ? ARG(1).node : NULL;
     const char *tag = value_as_text(ARG(3), "the thread", SPAN(3));
-    return value_node(MAKE(IterVar, call->span, VOID_TYPE, .var = expr_arg(call, 0), .dom = dom, .iter_kind = (IterKind)i,
-                           .thread_tag = *tag ? str_intern(tag) : NULL));
+    return value_node(MAKE(IterVar, call->span, VOID_TYPE, .var = expr_arg(call, 0), .dom = dom,
+                           .iter_kind = (IterKind)i, .thread_tag = *tag ? str_intern(tag) : NULL));
   }
-  raise("ValueError", SPAN(2), "expected DataPar, CommReduce, Ordered, Opaque or ThreadIndex, found \"%s\"", kind);
+  raise("ValueError", SPAN(2),
+        "expected DataPar, CommReduce, Ordered, Opaque or ThreadIndex, found \"%s\"", kind);
 }
 
 static const char *target_arg(Value v, Span span) {
@@ -253,7 +283,8 @@ Value t_range(BuiltinCall *call) {
   Node *begin = expr_arg(call, 0), *end = begin;
   if (value_is_none(ARG(1))) begin = int_imm(end->dtype, 0, call->span);
   else end = expr_arg(call, 1);
-  return value_node(MAKE(Range, call->span, VOID_TYPE, .min = begin, .extent = expr_binary(NK_Sub, end, begin, call->span)));
+  return value_node(MAKE(Range, call->span, VOID_TYPE, .min = begin,
+                         .extent = expr_binary(NK_Sub, end, begin, call->span)));
 }
 
 /* A name bound to a MetaVar is the value itself, not a let. The assignment unwraps it. */
@@ -261,6 +292,7 @@ Value t_meta_var(BuiltinCall *call) { return value_meta(ARG(0)); }
 
 Value t_tvm_tuple(BuiltinCall *call) {
   NodeVec items = {0};
-  for each (Value, v, value_items(ARG(0))) vec_push(&items, v->type == &type_node ? v->node : to_attr(*v, call->span));
+  for each (Value, v, value_items(ARG(0)))
+    vec_push(&items, v->type == &type_node ? v->node : to_attr(*v, call->span));
   return value_node(MAKE(Array, call->span, VOID_TYPE, .items = items, .is_tuple = true));
 }

@@ -19,11 +19,14 @@ BlockBuilder *need_block(const char *what, Span span) {
 
 static Node *int_expr(Value v, const char *what, Span span) {
   Node *e = to_expr(v, span);
-  if (!dtype_is_int(e->dtype)) raise("TypeError", span, "%s must be an integer, found %s", what, dtype_text(e->dtype));
+  if (!dtype_is_int(e->dtype))
+    raise("TypeError", span, "%s must be an integer, found %s", what, dtype_text(e->dtype));
   return e;
 }
 
-static Node *annotations_dict(Value v, Span span) { return value_is_none(v) ? NULL : to_attr(v, span); }
+static Node *annotations_dict(Value v, Span span) {
+  return value_is_none(v) ? NULL : to_attr(v, span);
+}
 
 /* start, stop=None: the second number is the end, not the extent. */
 static Frame *range_frame(BuiltinCall *call, LoopKind kind) {
@@ -35,7 +38,8 @@ static Frame *range_frame(BuiltinCall *call, LoopKind kind) {
     extent = expr_binary(NK_Sub, stop, min, call->span);
     min = expr_cast(extent->dtype, min, call->span);
   }
-  return NEW(Frame, .kind = FRAME_FOR, .mins = NODES(min), .extents = NODES(extent), .loop_kind = kind);
+  return NEW(Frame, .kind = FRAME_FOR, .mins = NODES(min), .extents = NODES(extent),
+             .loop_kind = kind);
 }
 
 static Value loop_of_kind(BuiltinCall *call, LoopKind kind) {
@@ -51,7 +55,8 @@ Value t_unroll(BuiltinCall *call) { return loop_of_kind(call, LOOP_UNROLLED); }
 /* start, stop=None, thread=None: with two positional arguments the second may be the tag. */
 Value t_thread_binding(BuiltinCall *call) {
   if (ARG(1).type == &type_str && value_is_none(ARG(2))) ARG(2) = ARG(1), ARG(1) = value_none();
-  if (value_is_none(ARG(2))) raise("TypeError", call->span, "T.thread_binding needs a thread such as \"threadIdx.x\"");
+  if (value_is_none(ARG(2)))
+    raise("TypeError", call->span, "T.thread_binding needs a thread such as \"threadIdx.x\"");
   Frame *f = range_frame(call, LOOP_THREAD);
   f->thread_tag = value_as_text(ARG(2), "the thread of T.thread_binding", SPAN(2));
   f->annotations = annotations_dict(ARG(3), SPAN(3));
@@ -80,7 +85,8 @@ Value t_grid(BuiltinCall *call) {
 
 Value t_block(BuiltinCall *call) {
   need_tensor("block", call->span);
-  return value_frame(NEW(Frame, .kind = FRAME_BLOCK, .name = str_intern(value_as_text(ARG(0), "the name of a block", SPAN(0))),
+  return value_frame(NEW(Frame, .kind = FRAME_BLOCK,
+                         .name = str_intern(value_as_text(ARG(0), "the name of a block", SPAN(0))),
                          .no_realize = value_truth(ARG(1), SPAN(1))));
 }
 
@@ -106,12 +112,14 @@ static Node *to_region(Value v, Span span) {
       Node *min = *i;
       int lanes = 1;
       if (IS(Ramp, min)) lanes = AS(Ramp, min)->lanes, min = AS(Ramp, min)->base;
-      vec_push(&region, MAKE(Range, span, VOID_TYPE, .min = min, .extent = int_imm(min->dtype, lanes, span)));
+      vec_push(&region, MAKE(Range, span, VOID_TYPE, .min = min,
+                             .extent = int_imm(min->dtype, lanes, span)));
     }
     return MAKE(BufferRegion, span, VOID_TYPE, .buffer = load->buffer, .region = region);
   }
   if (value_is_node(v, NK_Buffer))
-    raise("TypeError", span, "a whole buffer must be sliced here: %s[...]", AS(Buffer, v.node)->name);
+    raise("TypeError", span, "a whole buffer must be sliced here: %s[...]",
+          AS(Buffer, v.node)->name);
   if (v.type == &type_poison) raise(ERROR_POISONED, span, "an earlier error");
   raise("TypeError", span, "expected a region such as A[i, 0:8], found %s", value_type_name(v));
 }
@@ -144,7 +152,8 @@ Value t_writes(BuiltinCall *call) {
 Value t_block_attr(BuiltinCall *call) {
   BlockBuilder *b = need_block("block_attr", call->span);
   Node *more = to_attr(ARG(0), SPAN(0));
-  if (!IS(Dict, more)) raise("TypeError", SPAN(0), "T.block_attr takes a dict, found %s", value_type_name(ARG(0)));
+  if (!IS(Dict, more))
+    raise("TypeError", SPAN(0), "T.block_attr takes a dict, found %s", value_type_name(ARG(0)));
   if (!b->annotations) b->annotations = dict_new();
   for (int i = 0; i < AS(Dict, more)->keys.len; i++) {
     const char *key = AS(Dict, more)->keys.at[i];
@@ -160,13 +169,15 @@ Value t_block_attr(BuiltinCall *call) {
 
 static DataType wider_int(DataType a, DataType b) { return a.bits >= b.bits ? a : b; }
 
-static Value add_axis(BlockBuilder *b, IterKind kind, Node *min, Node *extent, Node *binding, Span span) {
+static Value add_axis(BlockBuilder *b, IterKind kind, Node *min, Node *extent, Node *binding,
+                      Span span) {
   DataType t = wider_int(wider_int(min->dtype, extent->dtype), INT32);
   min = expr_cast(t, min, span);
   extent = expr_cast(t, extent, span);
   Node *var = MAKE(Var, span, t, .elem = VOID_TYPE);
   Node *dom = MAKE(Range, span, VOID_TYPE, .min = min, .extent = extent);
-  vec_push(&b->iter_vars, MAKE(IterVar, span, VOID_TYPE, .dom = dom, .var = var, .iter_kind = kind));
+  vec_push(&b->iter_vars,
+           MAKE(IterVar, span, VOID_TYPE, .dom = dom, .var = var, .iter_kind = kind));
   if (binding) vec_push(&b->iter_values, binding);
   return value_node(var);
 }
@@ -180,12 +191,14 @@ static Value axis_of_kind(BuiltinCall *call, IterKind kind) {
     extent = AS(Range, ARG(0).node)->extent;
   } else if (ARG(0).type == &type_tuple && value_items(ARG(0))->len == 2) {
     min = int_expr(value_items(ARG(0))->at[0], "the start of an axis", SPAN(0));
-    extent = expr_binary(NK_Sub, int_expr(value_items(ARG(0))->at[1], "the end of an axis", SPAN(0)), min, SPAN(0));
+    extent = expr_binary(
+        NK_Sub, int_expr(value_items(ARG(0))->at[1], "the end of an axis", SPAN(0)), min, SPAN(0));
   } else {
     extent = int_expr(ARG(0), "the extent of an axis", SPAN(0));
     min = int_imm(extent->dtype, 0, SPAN(0));
   }
-  Node *binding = value_is_none(ARG(1)) ? NULL : int_expr(ARG(1), "the binding of an axis", SPAN(1));
+  Node *binding =
+      value_is_none(ARG(1)) ? NULL : int_expr(ARG(1), "the binding of an axis", SPAN(1));
   if (!binding && !b->no_realize)
     raise("TypeError", call->span, "the axis needs a binding: T.axis.spatial(extent, value)");
   return add_axis(b, kind, min, extent, binding, call->span);
@@ -200,14 +213,15 @@ Value t_axis_remap(BuiltinCall *call) {
   const char *kinds = value_as_text(ARG(0), "the kinds of T.axis.remap", SPAN(0));
   ValueVec bindings = value_to_vec(ARG(1), SPAN(1)), vars = {0};
   if ((int)strlen(kinds) != bindings.len)
-    raise("ValueError", call->span, "T.axis.remap has %d kinds in \"%s\" for %d loop variables", (int)strlen(kinds), kinds,
-          bindings.len);
+    raise("ValueError", call->span, "T.axis.remap has %d kinds in \"%s\" for %d loop variables",
+          (int)strlen(kinds), kinds, bindings.len);
   for (int i = 0; i < bindings.len; i++) {
     if (kinds[i] != 'S' && kinds[i] != 'R')
       raise("ValueError", SPAN(0), "T.axis.remap knows the kinds S and R, found '%c'", kinds[i]);
     Node *var = to_expr(bindings.at[i], SPAN(1)), *loop = map_get(&tensor->loops, var);
     if (!loop)
-      raise("TypeError", SPAN(1), "T.axis.remap takes loop variables, but '%s' is none; use T.axis.%s(extent, value)",
+      raise("TypeError", SPAN(1),
+            "T.axis.remap takes loop variables, but '%s' is none; use T.axis.%s(extent, value)",
             ir_print(var, NULL), kinds[i] == 'S' ? "spatial" : "reduce");
     vec_push(&vars, add_axis(b, kinds[i] == 'S' ? ITER_SPATIAL : ITER_REDUCE, AS(For, loop)->min,
                              AS(For, loop)->extent, var, call->span));
@@ -223,26 +237,30 @@ static DataType shape_dtype(NodeVec shape) {
   return t;
 }
 
-/* A buffer from arguments in the common order: shape, dtype, data, strides, elem_offset, scope, align, offset_factor,
- * buffer_type, axis_separators; args[at] is the shape. The name comes later. */
+/* A buffer from arguments in the common order: shape, dtype, data, strides, elem_offset, scope,
+ * align, offset_factor, buffer_type, axis_separators; args[at] is the shape. The name comes later.
+ */
 Node *buffer_from_args(BuiltinCall *call, int at) {
   NodeVec shape = {0};
   if (!value_is_none(ARG(at))) shape = to_dims(ARG(at), SPAN(at));
   for each (Node *, d, &shape)
     if (!dtype_is_int((*d)->dtype))
-      raise("TypeError", SPAN(at), "a dimension must be an integer, found %s", dtype_text((*d)->dtype));
+      raise("TypeError", SPAN(at), "a dimension must be an integer, found %s",
+            dtype_text((*d)->dtype));
   DataType t = to_dtype(ARG(at + 1), SPAN(at + 1));
   const char *scope = str_intern(value_as_text(ARG(at + 5), "scope", SPAN(at + 5)));
   Node *data = value_is_none(ARG(at + 2))
                    ? MAKE(Var, call->span, HANDLE, .elem = t, .scope = *scope ? scope : "global")
                    : to_expr(ARG(at + 2), SPAN(at + 2));
-  int64_t factor = value_is_none(ARG(at + 7)) ? 0 : value_as_int(ARG(at + 7), "offset_factor", SPAN(at + 7));
+  int64_t factor =
+      value_is_none(ARG(at + 7)) ? 0 : value_as_int(ARG(at + 7), "offset_factor", SPAN(at + 7));
   int64_t align = value_is_none(ARG(at + 6)) ? 0 : value_as_int(ARG(at + 6), "align", SPAN(at + 6));
   NodeVec strides = {0};
   if (!value_is_none(ARG(at + 3)))
     for each (Value, v, value_items(ARG(at + 3))) {
       bool named = v->type == &type_str; /* "s0": a fresh variable of that name */
-      vec_push(&strides, named ? var_new(value_text(*v), shape_dtype(shape), SPAN(at + 3)) : to_expr(*v, SPAN(at + 3)));
+      vec_push(&strides, named ? var_new(value_text(*v), shape_dtype(shape), SPAN(at + 3))
+                               : to_expr(*v, SPAN(at + 3)));
     }
   Node *offset = value_is_none(ARG(at + 4)) ? NULL : to_expr(ARG(at + 4), SPAN(at + 4));
   if (!offset && factor) offset = MAKE(Var, call->span, shape_dtype(shape), .elem = VOID_TYPE);
@@ -250,9 +268,11 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
   if (!value_is_none(ARG(at + 9)))
     for each (Value, v, value_items(ARG(at + 9)))
       vec_push(&separators, (int)value_as_int(*v, "axis_separators", SPAN(at + 9)));
-  return MAKE(Buffer, call->span, VOID_TYPE, .elem = t, .shape = shape, .strides = strides, .elem_offset = offset,
-              .data = data, .align = align > 0 ? (int)align : 64, .offset_factor = factor ? (int)factor : 1,
-              .auto_broadcast = str_same(value_as_text(ARG(at + 8), "buffer_type", SPAN(at + 8)), "auto"),
+  return MAKE(Buffer, call->span, VOID_TYPE, .elem = t, .shape = shape, .strides = strides,
+              .elem_offset = offset, .data = data, .align = align > 0 ? (int)align : 64,
+              .offset_factor = factor ? (int)factor : 1,
+              .auto_broadcast =
+                  str_same(value_as_text(ARG(at + 8), "buffer_type", SPAN(at + 8)), "auto"),
               .axis_separators = separators);
 }
 
@@ -262,25 +282,31 @@ Value t_buffer(BuiltinCall *call) { return value_node(buffer_from_args(call, 0))
 Value t_match_buffer(BuiltinCall *call) {
   TensorBuilder *t = need_tensor("match_buffer", call->span);
   if (value_is_node(ARG(0), NK_Var)) {
-    if (value_is_none(ARG(1))) raise("TypeError", call->span, "T.match_buffer needs the shape of the buffer");
+    if (value_is_none(ARG(1)))
+      raise("TypeError", call->span, "T.match_buffer needs the shape of the buffer");
     for (int i = 0; i < t->params.len; i++) {
       if (t->params.at[i] != ARG(0).node) continue;
-      if (t->buffers.at[i]) raise("SyntaxError", call->span, "parameter '%s' is matched already", AS(Var, ARG(0).node)->name);
+      if (t->buffers.at[i])
+        raise("SyntaxError", call->span, "parameter '%s' is matched already",
+              AS(Var, ARG(0).node)->name);
       return value_node(t->buffers.at[i] = buffer_from_args(call, 1));
     }
-    raise("TypeError", SPAN(0), "T.match_buffer takes a parameter of the function, found '%s'", AS(Var, ARG(0).node)->name);
+    raise("TypeError", SPAN(0), "T.match_buffer takes a parameter of the function, found '%s'",
+          AS(Var, ARG(0).node)->name);
   }
   Node *region = to_region(ARG(0), SPAN(0));
   BlockBuilder *b = need_block("match_buffer of a region", call->span);
   Buffer *source = AS(Buffer, AS(BufferRegion, region)->buffer);
   if (value_is_none(ARG(1))) {
     ValueVec dims = {0};
-    for each (Node *, r, &AS(BufferRegion, region)->region) vec_push(&dims, value_node(AS(Range, *r)->extent));
+    for each (Node *, r, &AS(BufferRegion, region)->region)
+      vec_push(&dims, value_node(AS(Range, *r)->extent));
     ARG(1) = value_tuple(dims);
     ARG(2) = value_dtype(source->elem);
   }
   Node *buffer = buffer_from_args(call, 1);
-  vec_push(&b->matches, MAKE(MatchBufferRegion, call->span, VOID_TYPE, .source = region, .buffer = buffer));
+  vec_push(&b->matches,
+           MAKE(MatchBufferRegion, call->span, VOID_TYPE, .source = region, .buffer = buffer));
   return value_node(buffer);
 }
 
@@ -299,7 +325,8 @@ Value t_decl_buffer(BuiltinCall *call) {
   if (value_is_none(ARG(2))) { /* without `data` it allocates too */
     Buffer *b = AS(Buffer, buffer);
     Node *body = wrapper;
-    f->wrapper = MAKE(Allocate, call->span, VOID_TYPE, .extents = b->shape, .elem = b->elem, .var = b->data, .body = body);
+    f->wrapper = MAKE(Allocate, call->span, VOID_TYPE, .extents = b->shape, .elem = b->elem,
+                      .var = b->data, .body = body);
   }
   return value_frame(f);
 }
@@ -307,10 +334,12 @@ Value t_decl_buffer(BuiltinCall *call) {
 Value t_allocate(BuiltinCall *call) {
   need_tensor("allocate", call->span);
   DataType t = to_dtype(ARG(1), SPAN(1));
-  Node *var = MAKE(Var, call->span, HANDLE, .elem = t, .scope = str_intern(value_as_text(ARG(2), "scope", SPAN(2))));
-  Node *wrapper = MAKE(Allocate, call->span, VOID_TYPE, .extents = to_exprs(ARG(0), SPAN(0)), .elem = t, .var = var,
-                       .cond = value_is_none(ARG(3)) ? NULL : to_expr(ARG(3), SPAN(3)),
-                       .annotations = annotations_dict(ARG(4), SPAN(4)));
+  Node *var = MAKE(Var, call->span, HANDLE, .elem = t,
+                   .scope = str_intern(value_as_text(ARG(2), "scope", SPAN(2))));
+  Node *wrapper =
+      MAKE(Allocate, call->span, VOID_TYPE, .extents = to_exprs(ARG(0), SPAN(0)), .elem = t,
+           .var = var, .cond = value_is_none(ARG(3)) ? NULL : to_expr(ARG(3), SPAN(3)),
+           .annotations = annotations_dict(ARG(4), SPAN(4)));
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(var)));
 }
 
@@ -325,39 +354,49 @@ Value t_allocate_const(BuiltinCall *call) {
 }
 
 Value t_buffer_store(BuiltinCall *call) {
-  if (!value_is_node(ARG(0), NK_Buffer)) raise("TypeError", SPAN(0), "expected a buffer, found %s", value_type_name(ARG(0)));
-  return value_node(stmt_store(ARG(0).node, to_exprs(ARG(2), SPAN(2)), to_expr(ARG(1), SPAN(1)), call->span));
+  if (!value_is_node(ARG(0), NK_Buffer))
+    raise("TypeError", SPAN(0), "expected a buffer, found %s", value_type_name(ARG(0)));
+  return value_node(
+      stmt_store(ARG(0).node, to_exprs(ARG(2), SPAN(2)), to_expr(ARG(1), SPAN(1)), call->span));
 }
 
 /* ---- scopes and effects ---- */
 
-Value t_evaluate(BuiltinCall *call) { return value_node(stmt_evaluate(to_expr(ARG(0), SPAN(0)), call->span)); }
+Value t_evaluate(BuiltinCall *call) {
+  return value_node(stmt_evaluate(to_expr(ARG(0), SPAN(0)), call->span));
+}
 
 Value t_attr(BuiltinCall *call) {
   need_tensor("attr", call->span);
-  Node *subject = value_is_node(ARG(0), NK_Buffer) || value_is_node(ARG(0), NK_IterVar) ? ARG(0).node
-                  : ARG(0).type == &type_node && !node_is_expr(ARG(0).node) ? ARG(0).node : to_expr(ARG(0), SPAN(0));
+  Node *subject =
+      value_is_node(ARG(0), NK_Buffer) || value_is_node(ARG(0), NK_IterVar) ? ARG(0).node
+      : ARG(0).type == &type_node && !node_is_expr(ARG(0).node)             ? ARG(0).node
+                                                                : to_expr(ARG(0), SPAN(0));
   Node *x = ARG(2).type == &type_node ? ARG(2).node : to_attr(ARG(2), SPAN(2));
-  Node *wrapper = MAKE(AttrStmt, call->span, VOID_TYPE, .subject = subject,
-                       .key = str_intern(value_as_text(ARG(1), "the key of T.attr", SPAN(1))), .value = x);
+  Node *wrapper =
+      MAKE(AttrStmt, call->span, VOID_TYPE, .subject = subject,
+           .key = str_intern(value_as_text(ARG(1), "the key of T.attr", SPAN(1))), .value = x);
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper));
 }
 
 Value t_assert(BuiltinCall *call) {
-  Node *wrapper = MAKE(AssertStmt, call->span, VOID_TYPE, .cond = to_expr(ARG(0), SPAN(0)), .message = to_expr(ARG(1), SPAN(1)));
+  Node *wrapper = MAKE(AssertStmt, call->span, VOID_TYPE, .cond = to_expr(ARG(0), SPAN(0)),
+                       .message = to_expr(ARG(1), SPAN(1)));
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper));
 }
 
 Value t_let_stmt(BuiltinCall *call) {
   Node *x = to_expr(ARG(0), SPAN(0));
-  Node *var = value_is_none(ARG(2)) ? MAKE(Var, call->span, x->dtype, .elem = VOID_TYPE) : to_expr(ARG(2), SPAN(2));
+  Node *var = value_is_none(ARG(2)) ? MAKE(Var, call->span, x->dtype, .elem = VOID_TYPE)
+                                    : to_expr(ARG(2), SPAN(2));
   Node *wrapper = MAKE(LetStmt, call->span, VOID_TYPE, .value = x, .var = var);
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(var)));
 }
 
 static Node *thread_iter_var(const char *tag, Span span) {
   Node *var = MAKE(Var, span, INT32, .elem = VOID_TYPE);
-  return MAKE(IterVar, span, VOID_TYPE, .var = var, .iter_kind = ITER_THREAD, .thread_tag = str_intern(tag));
+  return MAKE(IterVar, span, VOID_TYPE, .var = var, .iter_kind = ITER_THREAD,
+              .thread_tag = str_intern(tag));
 }
 
 Value t_env_thread(BuiltinCall *call) {
@@ -366,12 +405,16 @@ Value t_env_thread(BuiltinCall *call) {
 
 Value t_launch_thread(BuiltinCall *call) {
   need_tensor("launch_thread", call->span);
-  Node *iter = value_is_node(ARG(0), NK_IterVar)
-                   ? ARG(0).node
-                   : thread_iter_var(value_as_text(ARG(0), "the thread of T.launch_thread", SPAN(0)), call->span);
-  Node *wrapper = MAKE(AttrStmt, call->span, VOID_TYPE, .subject = iter, .key = str_intern("thread_extent"),
-                       .value = int_expr(ARG(1), "the extent of a thread", SPAN(1)));
-  return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(AS(IterVar, iter)->var)));
+  Node *iter =
+      value_is_node(ARG(0), NK_IterVar)
+          ? ARG(0).node
+          : thread_iter_var(value_as_text(ARG(0), "the thread of T.launch_thread", SPAN(0)),
+                            call->span);
+  Node *wrapper =
+      MAKE(AttrStmt, call->span, VOID_TYPE, .subject = iter, .key = str_intern("thread_extent"),
+           .value = int_expr(ARG(1), "the extent of a thread", SPAN(1)));
+  return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper,
+                         .bound = value_node(AS(IterVar, iter)->var)));
 }
 
 Value t_func_attr(BuiltinCall *call) {

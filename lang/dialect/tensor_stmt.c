@@ -1,7 +1,8 @@
 /* tensor_stmt.c -- statements of a prim_func's body to IR statements.
  *
- * A suite is gathered as a list. Some statements (a let, T.allocate, T.attr, ...) scope over the rest
- * of their suite: they stand in the list without a body and take what follows when the suite ends. */
+ * A suite is gathered as a list. Some statements (a let, T.allocate, T.attr, ...) scope over the
+ * rest of their suite: they stand in the list without a body and take what follows when the suite
+ * ends. */
 #include "lang/dialect/tensor_stmt.h"
 
 typedef struct Suite {
@@ -51,7 +52,8 @@ static void bind_let(NameBinder *b, const char *name, Value v, Span span) {
   }
   Value *old = map_get(&b->suite->env->names, name);
   if (old && old->type == &type_node && map_has(&tensor->lets, old->node))
-    raise("SyntaxError", span, "'%s' is bound in this suite already, and a let can't be changed; use a buffer", name);
+    raise("SyntaxError", span,
+          "'%s' is bound in this suite already, and a let can't be changed; use a buffer", name);
   Node *let = MAKE(LetStmt, span, VOID_TYPE, .value = value, .var = var);
   map_set(&tensor->lets, var, let);
   add_item(b->suite, let, true);
@@ -64,7 +66,8 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
   Env *env = b->suite->env;
   if (v.type == &type_frame) {
     Frame *f = v.object;
-    if (f->kind != FRAME_WRAP) raise("TypeError", target->span, "%s can't be assigned; use 'with' or 'for'", value_repr(v));
+    if (f->kind != FRAME_WRAP)
+      raise("TypeError", target->span, "%s can't be assigned; use 'with' or 'for'", value_repr(v));
     add_item(b->suite, f->wrapper, true);
     v = f->bound.type ? f->bound : value_none();
     name_fresh(v, name);
@@ -75,13 +78,17 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
     env_set(env, name, *(Value *)v.object);
     return;
   }
-  bool script_value = v.type == &type_str || v.type == &type_dict || v.type == &type_function || v.type == &type_list ||
-                      v.type == &type_tuple || v.type == &type_dtype || v.type == &type_poison || value_is_none(v);
+  bool script_value = v.type == &type_str || v.type == &type_dict || v.type == &type_function ||
+                      v.type == &type_list || v.type == &type_tuple || v.type == &type_dtype ||
+                      v.type == &type_poison || value_is_none(v);
   bool node_itself = is_fresh_var(v) || value_is_node(v, NK_Buffer) ||
                      (v.type == &type_node && !node_is_expr(v.node) && !IS(BufferRegion, v.node));
-  if (!script_value && !node_itself && (v.type == &type_node || v.type == &type_int || v.type == &type_float || v.type == &type_bool))
+  if (!script_value && !node_itself &&
+      (v.type == &type_node || v.type == &type_int || v.type == &type_float ||
+       v.type == &type_bool))
     return bind_let(b, name, v, target->span);
-  if (is_fresh_var(v) && map_has(&tensor->dims, name)) v = value_node(map_get(&tensor->dims, name)); /* n = T.int64() */
+  if (is_fresh_var(v) && map_has(&tensor->dims, name))
+    v = value_node(map_get(&tensor->dims, name)); /* n = T.int64() */
   name_fresh(v, name);
   env_set(env, name, v);
 }
@@ -96,19 +103,24 @@ static void store(Suite *s, AstSubscript *target, Value x, Span span) {
   Value object = eval(s->env, target->value);
   if (!value_is_node(object, NK_Buffer)) {
     if (object.type == &type_poison) raise(ERROR_POISONED, span, "an earlier error");
-    raise("TypeError", target->value->span, "only a buffer can be stored to, found %s", value_type_name(object));
+    raise("TypeError", target->value->span, "only a buffer can be stored to, found %s",
+          value_type_name(object));
   }
   /* The load of the same place has checked indices, with slices as ramps. */
-  Node *load = to_expr(value_get_item(object, eval(s->env, target->index), target->ast.span), target->ast.span);
+  Node *load = to_expr(value_get_item(object, eval(s->env, target->index), target->ast.span),
+                       target->ast.span);
   BufferLoad *at = AS(BufferLoad, load);
   Node *value = to_expr(x, span);
   if (value->dtype.lanes == 1 && load->dtype.lanes > 1)
-    value = MAKE(Broadcast, span, dtype_with_lanes(value->dtype, load->dtype.lanes), .value = value, .lanes = load->dtype.lanes);
+    value = MAKE(Broadcast, span, dtype_with_lanes(value->dtype, load->dtype.lanes), .value = value,
+                 .lanes = load->dtype.lanes);
   add_item(s, stmt_store(at->buffer, at->indices, value, span), false);
 }
 
 static void assign_statement(Suite *s, AstAssign *a) {
-  if (a->targets.len > 1) raise("SyntaxError", a->ast.span, "a = b = value has no meaning in a prim_func; write two statements");
+  if (a->targets.len > 1)
+    raise("SyntaxError", a->ast.span,
+          "a = b = value has no meaning in a prim_func; write two statements");
   Ast *target = a->targets.at[0];
   Value v = eval(s->env, a->value);
   if (target->kind == AST_KIND_Subscript) store(s, AST_AS(Subscript, target), v, a->ast.span);
@@ -116,10 +128,15 @@ static void assign_statement(Suite *s, AstAssign *a) {
 }
 
 static void annotated_assignment(Suite *s, AstAnnAssign *a) {
-  if (!a->value) raise("SyntaxError", a->ast.span, "a declaration needs a value; for memory, use T.alloc_buffer");
+  if (!a->value)
+    raise("SyntaxError", a->ast.span,
+          "a declaration needs a value; for memory, use T.alloc_buffer");
   Value type = eval(s->env, a->annotation);
-  if (type.type == &type_annotation || type.type == &type_dtype) type = value_call_with(type, 0, NULL, a->annotation->span);
-  if (!value_is_node(type, NK_Var)) raise("TypeError", a->annotation->span, "expected a dtype such as T.int32, found %s", value_type_name(type));
+  if (type.type == &type_annotation || type.type == &type_dtype)
+    type = value_call_with(type, 0, NULL, a->annotation->span);
+  if (!value_is_node(type, NK_Var))
+    raise("TypeError", a->annotation->span, "expected a dtype such as T.int32, found %s",
+          value_type_name(type));
   assign(s, a->target, eval(s->env, a->value), type.node, a->ast.span);
 }
 
@@ -135,17 +152,25 @@ static void augmented_assignment(Suite *s, AstAugAssign *a) {
 static void expression_statement(Suite *s, AstExprStmt *e) {
   Value v = eval(s->env, e->value);
   Span span = e->ast.span;
-  if (value_is_none(v) || v.type == &type_str || v.type == &type_ellipsis || v.type == &type_poison) return;
-  if (v.type == &type_frame && ((Frame *)v.object)->kind == FRAME_WRAP) return add_item(s, ((Frame *)v.object)->wrapper, true);
-  if (v.type == &type_frame) raise("SyntaxError", span, "%s needs %s", value_repr(v), ((Frame *)v.object)->kind == FRAME_FOR ? "'for ... in'" : "'with'");
-  if (v.type == &type_node && node_family(v.node->kind) == FAMILY_STMT) return add_item(s, v.node, false);
-  if (v.type == &type_node && (IS(Buffer, v.node) || is_fresh_var(v))) return; /* T.alloc_buffer without a name */
+  if (value_is_none(v) || v.type == &type_str || v.type == &type_ellipsis || v.type == &type_poison)
+    return;
+  if (v.type == &type_frame && ((Frame *)v.object)->kind == FRAME_WRAP)
+    return add_item(s, ((Frame *)v.object)->wrapper, true);
+  if (v.type == &type_frame)
+    raise("SyntaxError", span, "%s needs %s", value_repr(v),
+          ((Frame *)v.object)->kind == FRAME_FOR ? "'for ... in'" : "'with'");
+  if (v.type == &type_node && node_family(v.node->kind) == FAMILY_STMT)
+    return add_item(s, v.node, false);
+  if (v.type == &type_node && (IS(Buffer, v.node) || is_fresh_var(v)))
+    return; /* T.alloc_buffer without a name */
   add_item(s, stmt_evaluate(to_expr(v, span), span), false);
 }
 
 /* ---- loops ---- */
 
-static const char *target_name(Ast *target) { return target->kind == AST_KIND_Name ? AST_AS(Name, target)->name : NULL; }
+static const char *target_name(Ast *target) {
+  return target->kind == AST_KIND_Name ? AST_AS(Name, target)->name : NULL;
+}
 
 static void bind_loop_name(Binder *binder, Ast *target, Value v) {
   const char *name = AST_AS(Name, target)->name;
@@ -160,8 +185,9 @@ static NodeVec make_loops(Frame *f, Span span) {
     Node *min = f->mins.at[i], *extent = f->extents.at[i];
     DataType t = min->dtype.bits > extent->dtype.bits ? min->dtype : extent->dtype;
     Node *var = MAKE(Var, span, t, .elem = VOID_TYPE);
-    Node *loop = MAKE(For, span, VOID_TYPE, .min = expr_cast(t, min, span), .extent = expr_cast(t, extent, span), .var = var,
-                      .loop_kind = f->loop_kind, .thread_tag = f->thread_tag, .annotations = f->annotations);
+    Node *loop = MAKE(For, span, VOID_TYPE, .min = expr_cast(t, min, span),
+                      .extent = expr_cast(t, extent, span), .var = var, .loop_kind = f->loop_kind,
+                      .thread_tag = f->thread_tag, .annotations = f->annotations);
     map_set(&tensor->loops, var, loop);
     vec_push(&loops, loop);
   }
@@ -174,7 +200,8 @@ static void loop_over_frame(Suite *s, AstFor *a, Frame *f) {
   ValueVec vars = {0};
   for each (Node *, loop, &loops) vec_push(&vars, value_node(AS(For, *loop)->var));
   bool many = a->target->kind == AST_KIND_Tuple || a->target->kind == AST_KIND_List;
-  if (many && vars.len == 1 && !f->is_grid) raise("TypeError", a->target->span, "the loop has one variable, found several names");
+  if (many && vars.len == 1 && !f->is_grid)
+    raise("TypeError", a->target->span, "the loop has one variable, found several names");
   Env *env = env_new(s->env);
   Binder binder = {.bind = bind_loop_name, .env = env};
   Value value = vars.len == 1 && !many ? vars.at[0] : value_tuple(vars);
@@ -213,21 +240,26 @@ static Value loop_iterable(Env *env, Ast *iter) {
 static void for_statement(Suite *s, AstFor *a) {
   if (a->orelse.len) raise("SyntaxError", a->ast.span, "a loop of a prim_func has no 'else'");
   Value iterable = loop_iterable(s->env, a->iter);
-  if (iterable.type == &type_frame && ((Frame *)iterable.object)->kind == FRAME_FOR) loop_over_frame(s, a, iterable.object);
+  if (iterable.type == &type_frame && ((Frame *)iterable.object)->kind == FRAME_FOR)
+    loop_over_frame(s, a, iterable.object);
   else loop_over_values(s, a, iterable);
 }
 
 static Node *condition(Value v, Span span) {
   Node *cond = to_expr(v, span);
   if (dtype_is_bool(cond->dtype)) return cond;
-  if (dtype_is_int(cond->dtype)) return expr_binary(NK_NE, cond, int_imm(cond->dtype, 0, span), span);
+  if (dtype_is_int(cond->dtype))
+    return expr_binary(NK_NE, cond, int_imm(cond->dtype, 0, span), span);
   raise("TypeError", span, "a condition must be a bool, found %s", dtype_text(cond->dtype));
 }
 
 static void while_statement(Suite *s, AstWhile *a) {
   if (a->orelse.len) raise("SyntaxError", a->ast.span, "a loop of a prim_func has no 'else'");
   Node *cond = condition(eval(s->env, a->cond), a->cond->span);
-  add_item(s, MAKE(While, a->ast.span, VOID_TYPE, .cond = cond, .body = tensor_suite(s->env, &a->body, a->ast.span)), false);
+  add_item(s,
+           MAKE(While, a->ast.span, VOID_TYPE, .cond = cond,
+                .body = tensor_suite(s->env, &a->body, a->ast.span)),
+           false);
 }
 
 static void exec_statement(Suite *s, Ast *statement);
@@ -242,31 +274,40 @@ static void if_statement(Suite *s, AstIf *a) {
   Node *cond = condition(v, a->cond->span);
   Node *then = tensor_suite(s->env, &a->body, a->ast.span);
   Node *orelse = a->orelse.len ? tensor_suite(s->env, &a->orelse, a->ast.span) : NULL;
-  add_item(s, MAKE(IfThenElse, a->ast.span, VOID_TYPE, .cond = cond, .then = then, .orelse = orelse), false);
+  add_item(s,
+           MAKE(IfThenElse, a->ast.span, VOID_TYPE, .cond = cond, .then = then, .orelse = orelse),
+           false);
 }
 
 /* ---- with ---- */
 
 static Node *finish_block(BlockBuilder *b, Node *body) {
-  Block *block = AS(Block, MAKE(Block, b->span, VOID_TYPE, .name = b->name, .iter_vars = b->iter_vars, .alloc_buffers = b->allocs,
+  Block *block = AS(Block, MAKE(Block, b->span, VOID_TYPE, .name = b->name,
+                                .iter_vars = b->iter_vars, .alloc_buffers = b->allocs,
                                 .match_buffers = b->matches, .reads = b->reads, .writes = b->writes,
                                 .annotations = b->annotations, .init = b->init, .body = body));
   NodeVec reads = {0}, writes = {0};
   if (!b->has_reads || !b->has_writes) {
     if (!block_access_regions(&block->node, &reads, &writes))
-      raise("TypeError", b->span, "what block '%s' reads and writes can't be inferred; give T.reads and T.writes", b->name);
+      raise("TypeError", b->span,
+            "what block '%s' reads and writes can't be inferred; give T.reads and T.writes",
+            b->name);
     if (!b->has_reads) block->reads = reads;
     if (!b->has_writes) block->writes = writes;
   }
   if (b->no_realize) return &block->node;
-  return MAKE(BlockRealize, b->span, VOID_TYPE, .iter_values = b->iter_values, .block = &block->node,
+  return MAKE(BlockRealize, b->span, VOID_TYPE, .iter_values = b->iter_values,
+              .block = &block->node,
               .predicate = b->predicate ? b->predicate : int_imm(BOOL, 1, b->span));
 }
 
 static Node *with_items(Env *env, AstWith *a, int item);
 
 static Node *block_suite(Env *env, AstWith *a, int item, Frame *f) {
-  BlockBuilder b = {.outer = tensor->block, .name = f->name, .span = a->items.at[item]->span, .no_realize = f->no_realize};
+  BlockBuilder b = {.outer = tensor->block,
+                    .name = f->name,
+                    .span = a->items.at[item]->span,
+                    .no_realize = f->no_realize};
   tensor->saw_block = true;
   tensor->block = &b;
   Node *body = with_items(env, a, item + 1);
@@ -287,9 +328,12 @@ static Node *with_items(Env *env, AstWith *a, int item) {
   AstWithItem *w = AST_AS(WithItem, a->items.at[item]);
   Value v = eval(env, w->context);
   if (v.type == &type_poison) raise(ERROR_POISONED, w->ast.span, "an earlier error");
-  if (v.type != &type_frame) raise("TypeError", w->context->span, "'with' in a prim_func takes a block or a scope, found %s", value_type_name(v));
+  if (v.type != &type_frame)
+    raise("TypeError", w->context->span, "'with' in a prim_func takes a block or a scope, found %s",
+          value_type_name(v));
   Frame *f = v.object;
-  if (w->target && (f->kind != FRAME_WRAP || !f->bound.type)) raise("SyntaxError", w->target->span, "%s binds nothing: remove 'as'", value_repr(v));
+  if (w->target && (f->kind != FRAME_WRAP || !f->bound.type))
+    raise("SyntaxError", w->target->span, "%s binds nothing: remove 'as'", value_repr(v));
   Env *inner = env_new(env);
   switch (f->kind) {
   case FRAME_BLOCK: return block_suite(inner, a, item, f);
@@ -314,21 +358,29 @@ static void with_statement(Suite *s, AstWith *a) {
 /* ---- the rest ---- */
 
 static void assert_statement(Suite *s, AstAssert *a) {
-  if (!a->message) raise("SyntaxError", a->ast.span, "an assert of a prim_func needs a message: assert condition, \"message\"");
+  if (!a->message)
+    raise("SyntaxError", a->ast.span,
+          "an assert of a prim_func needs a message: assert condition, \"message\"");
   Node *cond = condition(eval(s->env, a->cond), a->cond->span);
   Value message = eval(s->env, a->message);
-  if (message.type == &type_tuple && value_items(message)->len == 2) { /* ("ValueError", ["part", "part"]) */
+  if (message.type == &type_tuple &&
+      value_items(message)->len == 2) { /* ("ValueError", ["part", "part"]) */
     Str text = {0};
     ValueVec parts = value_to_vec(value_items(message)->at[1], a->message->span);
     for each (Value, part, &parts) str_add(&text, value_to_str(*part));
     message = value_str(str_text(&text));
   }
-  add_item(s, MAKE(AssertStmt, a->ast.span, VOID_TYPE, .cond = cond, .message = to_expr(message, a->message->span)), true);
+  add_item(s,
+           MAKE(AssertStmt, a->ast.span, VOID_TYPE, .cond = cond,
+                .message = to_expr(message, a->message->span)),
+           true);
 }
 
 static void return_statement(Suite *s, AstReturn *a) {
-  Node *value = a->value ? to_expr(eval(s->env, a->value), a->value->span) : int_imm(INT32, 0, a->ast.span);
-  add_item(s, stmt_evaluate(expr_call("ret", value->dtype, NODES(value), a->ast.span), a->ast.span), false);
+  Node *value =
+      a->value ? to_expr(eval(s->env, a->value), a->value->span) : int_imm(INT32, 0, a->ast.span);
+  add_item(s, stmt_evaluate(expr_call("ret", value->dtype, NODES(value), a->ast.span), a->ast.span),
+           false);
 }
 
 static void jump_statement(Suite *s, const char *intrin, Span span) {
@@ -349,14 +401,19 @@ static void dispatch(Suite *s, Ast *a) {
   case AST_KIND_Return: return return_statement(s, AST_AS(Return, a));
   case AST_KIND_Break: return jump_statement(s, "break_loop", a->span);
   case AST_KIND_Continue: return jump_statement(s, "continue_loop", a->span);
-  case AST_KIND_Pass: case AST_KIND_Nonlocal: case AST_KIND_Error: return;
+  case AST_KIND_Pass:
+  case AST_KIND_Nonlocal:
+  case AST_KIND_Error: return;
   default: raise("SyntaxError", a->span, "a prim_func can't hold this statement");
   }
 }
 
 /* ---- faults: one report for a statement, then on with the next ---- */
 
-typedef struct StatementJob { Suite *suite; Ast *statement; } StatementJob;
+typedef struct StatementJob {
+  Suite *suite;
+  Ast *statement;
+} StatementJob;
 
 static void run_statement(void *context) {
   StatementJob *job = context;
@@ -366,7 +423,8 @@ static void run_statement(void *context) {
 static void poison_names(void *env, Ast *target) {
   if (target->kind == AST_KIND_Name && !map_has(&((Env *)env)->names, AST_AS(Name, target)->name))
     env_set(env, AST_AS(Name, target)->name, value_of(&type_poison, NULL));
-  else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List) ast_each_child(target, poison_names, env);
+  else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List)
+    ast_each_child(target, poison_names, env);
 }
 
 static bool tell_ended(const char *name, Span span) {
@@ -378,7 +436,8 @@ static bool tell_ended(const char *name, Span span) {
 }
 
 static void report(const Error *e, Env *env, Ast *statement) {
-  UndefinedNames names = {.env = env, .tell_ended = tell_ended, .told = &tensor->told, .ended = &tensor->ended};
+  UndefinedNames names = {
+      .env = env, .tell_ended = tell_ended, .told = &tensor->told, .ended = &tensor->ended};
   if (!report_undefined_names(&names, e, statement)) report_statement_error(e);
 }
 
@@ -389,8 +448,10 @@ static void exec_statement(Suite *s, Ast *statement) {
   if (!e) return;
   tensor->block = block;
   report(e, s->env, statement);
-  if (statement->kind == AST_KIND_Assign) poison_names(s->env, AST_AS(Assign, statement)->targets.at[0]);
-  if (statement->kind == AST_KIND_AnnAssign) poison_names(s->env, AST_AS(AnnAssign, statement)->target);
+  if (statement->kind == AST_KIND_Assign)
+    poison_names(s->env, AST_AS(Assign, statement)->targets.at[0]);
+  if (statement->kind == AST_KIND_AnnAssign)
+    poison_names(s->env, AST_AS(AnnAssign, statement)->target);
 }
 
 /* Remembers the names of a scope that ends, for the message about a use after it. */

@@ -4,8 +4,8 @@
 
 #include "lang/dialect/dialect_impl.h"
 
-/* The statements of one suite as one IR statement, in a scope of their own inside `outer`. Faults are
- * reported, one for a statement. */
+/* The statements of one suite as one IR statement, in a scope of their own inside `outer`. Faults
+ * are reported, one for a statement. */
 Node *tensor_suite(Env *outer, const AstVec *statements, Span span);
 
 #endif

@@ -36,7 +36,8 @@ TvmsModule *build_module(Node *m, const Target *target) {
 
 static Value tvm_load_module(BuiltinCall *call) {
   TvmsModule *m;
-  if (tvms_module_load(&m, value_as_text(ARG(0), "the path of a module", SPAN(0)))) raise("RuntimeError", call->span, "%s", tvms_last_error());
+  if (tvms_module_load(&m, value_as_text(ARG(0), "the path of a module", SPAN(0))))
+    raise("RuntimeError", call->span, "%s", tvms_last_error());
   return value_built_module(m);
 }
 
@@ -52,9 +53,11 @@ static Value register_as(const char *name, Value f, bool override, Span span) {
 
 static Value register_decorator(BuiltinCall *call) {
   ListObject *name = call->self.object;
-  return register_as(value_text(name->items.at[0]), ARG(0), value_truth(name->items.at[1], call->span), call->span);
+  return register_as(value_text(name->items.at[0]), ARG(0),
+                     value_truth(name->items.at[1], call->span), call->span);
 }
-static const Builtin register_with_name = {"register", "function", register_decorator, "registers the function"};
+static const Builtin register_with_name = {"register", "function", register_decorator,
+                                           "registers the function"};
 
 /* tvm.register_func("name", f), or @tvm.register_func("name") above a def. */
 static Value tvm_register_func(BuiltinCall *call) {
@@ -77,7 +80,9 @@ static Value tvm_get_global_func(BuiltinCall *call) {
   return value_packed(f);
 }
 
-static void note_name(void *names, const char *name) { vec_push((ValueVec *)names, value_str(name)); }
+static void note_name(void *names, const char *name) {
+  vec_push((ValueVec *)names, value_str(name));
+}
 static Value tvm_list_global_func_names(BuiltinCall *call) {
   (void)call;
   ValueVec names = {0};
@@ -95,14 +100,17 @@ static Value tvm_irmodule(BuiltinCall *call) {
     Value key, f;
     value_dict_entry(ARG(0), i, &key, &f);
     const char *name = value_as_text(key, "the name of a function", SPAN(0));
-    m = module_with(m, MAKE(GlobalVar, call->span, VOID_TYPE, .sinfo = sinfo_object(), .name = name), to_attr(f, SPAN(0)));
+    m = module_with(m,
+                    MAKE(GlobalVar, call->span, VOID_TYPE, .sinfo = sinfo_object(), .name = name),
+                    to_attr(f, SPAN(0)));
   }
   return value_node(m);
 }
 
 static bool equal_nodes(BuiltinCall *call, const char **why) {
   for (int i = 0; i < 2; i++)
-    if (ARG(i).type != &type_node) raise("TypeError", SPAN(i), "expected IR to compare, found %s", value_type_name(ARG(i)));
+    if (ARG(i).type != &type_node)
+      raise("TypeError", SPAN(i), "expected IR to compare, found %s", value_type_name(ARG(i)));
   return node_equal(ARG(0).node, ARG(1).node, value_truth(ARG(2), SPAN(2)), why);
 }
 static Value tvm_structural_equal(BuiltinCall *call) { return value_bool(equal_nodes(call, NULL)); }
@@ -110,18 +118,21 @@ static Value tvm_structural_equal(BuiltinCall *call) { return value_bool(equal_n
 static Value tvm_assert_structural_equal(BuiltinCall *call) {
   const char *why = NULL;
   if (!equal_nodes(call, &why))
-    raise("AssertionError", call->span, "the two differ at %s\n---- left ----\n%s\n---- right ----\n%s", why,
+    raise("AssertionError", call->span,
+          "the two differ at %s\n---- left ----\n%s\n---- right ----\n%s", why,
           ir_print(ARG(0).node, NULL), ir_print(ARG(1).node, NULL));
   return value_none();
 }
 
 static Value tvm_structural_hash(BuiltinCall *call) {
-  if (ARG(0).type != &type_node) raise("TypeError", SPAN(0), "expected IR, found %s", value_type_name(ARG(0)));
+  if (ARG(0).type != &type_node)
+    raise("TypeError", SPAN(0), "expected IR, found %s", value_type_name(ARG(0)));
   return value_int((int64_t)(node_hash(ARG(0).node) >> 1));
 }
 
 static Value tvm_verify(BuiltinCall *call) {
-  if (ARG(0).type != &type_node) raise("TypeError", SPAN(0), "expected IR, found %s", value_type_name(ARG(0)));
+  if (ARG(0).type != &type_node)
+    raise("TypeError", SPAN(0), "expected IR, found %s", value_type_name(ARG(0)));
   return value_bool(ir_verify(ARG(0).node));
 }
 
@@ -133,28 +144,37 @@ typedef struct PassValue {
 
 static Value run_passes(Value f, CallArgs *args) {
   PassValue *p = f.object;
-  if (args->positional.len != 1 || args->names.len) raise("TypeError", args->span, "a pass takes one module");
+  if (args->positional.len != 1 || args->names.len)
+    raise("TypeError", args->span, "a pass takes one module");
   bool lone = !value_is_node(args->positional.at[0], NK_IRModule);
   Node *out = pipeline_run(&p->pipeline, to_module(args->positional.at[0], args->span), NULL, NULL);
   return value_node(lone ? AS(IRModule, out)->functions.at[0] : out);
 }
-static void passes_repr(Value v, Str *out) { str_add(out, pipeline_text(&((PassValue *)v.object)->pipeline)); }
+static void passes_repr(Value v, Str *out) {
+  str_add(out, pipeline_text(&((PassValue *)v.object)->pipeline));
+}
 static const ValueType type_passes = {.name = "pass", .call = run_passes, .repr = passes_repr};
 
-static Value value_passes(Pipeline p) { return value_of(&type_passes, NEW(PassValue, .pipeline = p)); }
+static Value value_passes(Pipeline p) {
+  return value_of(&type_passes, NEW(PassValue, .pipeline = p));
+}
 
 static Value make_pass(Value f, CallArgs *args) {
   const Pass *p = f.object;
-  if (args->positional.len > p->option_count) raise("TypeError", args->span, "%s takes %d options", p->name, p->option_count);
+  if (args->positional.len > p->option_count)
+    raise("TypeError", args->span, "%s takes %d options", p->name, p->option_count);
   Str text = {0};
   str_printf(&text, "%s(", p->name);
-  for (int i = 0; i < args->positional.len; i++) str_printf(&text, "%s=%s, ", p->options[i].name, value_repr(args->positional.at[i]));
-  for (int i = 0; i < args->names.len; i++) str_printf(&text, "%s=%s, ", args->names.at[i], value_repr(args->named.at[i]));
+  for (int i = 0; i < args->positional.len; i++)
+    str_printf(&text, "%s=%s, ", p->options[i].name, value_repr(args->positional.at[i]));
+  for (int i = 0; i < args->names.len; i++)
+    str_printf(&text, "%s=%s, ", args->names.at[i], value_repr(args->named.at[i]));
   str_add(&text, ")");
   return value_passes(pipeline_parse(str_text(&text), args->span));
 }
 static void pass_class_repr(Value v, Str *out) { str_add(out, ((const Pass *)v.object)->name); }
-static const ValueType type_pass_class = {.name = "pass", .call = make_pass, .repr = pass_class_repr};
+static const ValueType type_pass_class = {
+    .name = "pass", .call = make_pass, .repr = pass_class_repr};
 
 static Value find_pass(Namespace *ns, const char *name) {
   (void)ns;
@@ -172,13 +192,15 @@ static Value transform_sequential(BuiltinCall *call) {
   Pipeline all = {0};
   ValueVec passes = value_to_vec(ARG(0), SPAN(0));
   for each (Value, v, &passes) {
-    if (v->type != &type_passes) raise("TypeError", SPAN(0), "expected passes, found %s", value_type_name(*v));
+    if (v->type != &type_passes)
+      raise("TypeError", SPAN(0), "expected passes, found %s", value_type_name(*v));
     for each (PassCall, c, &((PassValue *)v->object)->pipeline) vec_push(&all, *c);
   }
   return value_passes(all);
 }
 static const Builtin transform_names[] = {
-    {"Sequential", "passes", transform_sequential, "passes one after the other: a list, or a pipeline as text"},
+    {"Sequential", "passes", transform_sequential,
+     "passes one after the other: a list, or a pipeline as text"},
 };
 
 static Value transform_namespace(void) {
@@ -193,16 +215,20 @@ static Value transform_namespace(void) {
 
 static const Builtin tvm_builtins[] = {
     {"build", "mod, target=None", tvm_build, "compiles a module for this process"},
-    {"register_func", "func_name, f=None, override=False", tvm_register_func, "registers a function for call_packed"},
+    {"register_func", "func_name, f=None, override=False", tvm_register_func,
+     "registers a function for call_packed"},
     {"get_global_func", "name, allow_missing=False", tvm_get_global_func, "a registered function"},
     {"list_global_func_names", "", tvm_list_global_func_names, "names of all registered functions"},
     {"load_module", "path", tvm_load_module, "a library made by tvms build"},
     {"IRModule", "functions=None", tvm_irmodule, "a module of functions by name"},
 };
 static const Builtin ir_builtins[] = {
-    {"structural_equal", "lhs, rhs, map_free_vars=False", tvm_structural_equal, "are two pieces of IR equal, but for names?"},
-    {"assert_structural_equal", "lhs, rhs, map_free_vars=False", tvm_assert_structural_equal, "raises AssertionError with the first difference"},
-    {"structural_hash", "node, map_free_vars=False", tvm_structural_hash, "a hash that equal nodes share"},
+    {"structural_equal", "lhs, rhs, map_free_vars=False", tvm_structural_equal,
+     "are two pieces of IR equal, but for names?"},
+    {"assert_structural_equal", "lhs, rhs, map_free_vars=False", tvm_assert_structural_equal,
+     "raises AssertionError with the first difference"},
+    {"structural_hash", "node, map_free_vars=False", tvm_structural_hash,
+     "a hash that equal nodes share"},
     {"verify", "node", tvm_verify, "is the IR well-formed?"},
 };
 enum { IR_BUILTINS = sizeof ir_builtins / sizeof *ir_builtins };

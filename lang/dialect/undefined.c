@@ -1,4 +1,5 @@
-/* undefined.c -- reports of faulty statements; all names of a statement that are not defined, not only the first. */
+/* undefined.c -- reports of faulty statements; all names of a statement that are not defined, not
+ * only the first. */
 #include "lang/dialect/dialect_impl.h"
 
 void report_statement_error(const Error *e) {
@@ -31,12 +32,14 @@ static void scan(void *context, Ast *node) {
   case AST_KIND_Name:
     if (!env_find(u->env, AST_AS(Name, node)->name)) tell(u, AST_AS(Name, node)), u->found = true;
     return;
-  case AST_KIND_Lambda: case AST_KIND_Comprehension: return; /* they bind names of their own */
+  case AST_KIND_Lambda:
+  case AST_KIND_Comprehension: return; /* they bind names of their own */
   case AST_KIND_For: return scan(u, AST_AS(For, node)->iter);
   case AST_KIND_While: return scan(u, AST_AS(While, node)->cond);
   case AST_KIND_If: return scan(u, AST_AS(If, node)->cond);
   case AST_KIND_With: return scan(u, AST_AS(WithItem, AST_AS(With, node)->items.at[0])->context);
-  case AST_KIND_Def: case AST_KIND_Class: return;
+  case AST_KIND_Def:
+  case AST_KIND_Class: return;
   case AST_KIND_Keyword: return scan(u, AST_AS(Keyword, node)->value);
   case AST_KIND_Assign: {
     Ast *target = AST_AS(Assign, node)->targets.at[0];

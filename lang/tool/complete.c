@@ -4,7 +4,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80; }
+static bool in_name(char c) {
+  return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
 
 static int by_text(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -47,9 +49,10 @@ static void find_names(void *context) {
 
 void complete_in(Session *s, const char *line, size_t cursor, size_t *start, StrVec *words) {
   static const char *const keywords[] = {
-      "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except",
-      "False", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "None",
-      "nonlocal", "not", "or", "pass", "raise", "return", "True", "try", "while", "with", "yield"};
+      "and",    "as",     "assert", "break",   "class",    "continue", "def",    "del",  "elif",
+      "else",   "except", "False",  "finally", "for",      "from",     "global", "if",   "import",
+      "in",     "is",     "lambda", "None",    "nonlocal", "not",      "or",     "pass", "raise",
+      "return", "True",   "try",    "while",   "with",     "yield"};
   size_t word = cursor;
   while (word > 0 && in_name(line[word - 1])) word--;
   size_t path = word;

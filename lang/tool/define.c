@@ -11,7 +11,9 @@ Session *session_definitions(const Source *source, const char *path) {
 
 /* ---- modules among the globals ---- */
 
-static bool is_function(Value v) { return value_is_node(v, NK_PrimFunc) || value_is_node(v, NK_Function); }
+static bool is_function(Value v) {
+  return value_is_node(v, NK_PrimFunc) || value_is_node(v, NK_Function);
+}
 
 NamedModuleVec session_modules(Session *s) {
   NamedModuleVec out = {0};
@@ -39,8 +41,13 @@ Node *tool_one_module(const char *command, Session *s, const char *name, const c
     if (!name ? all.len == 1 : str_same(m->name, name)) return m->module;
   Str names = {0};
   for each (NamedModule, m, &all) str_printf(&names, "%s%s", names.len ? ", " : "", m->name);
-  if (!all.len) diag_error((Span){0}, "%s: %s defines no module and no function of IR", command, path);
-  else if (name) diag_error((Span){0}, "%s: %s has no module '%s'; it has: %s", command, path, name, str_text(&names));
-  else diag_error((Span){0}, "%s: %s has several modules; choose one by --module: %s", command, path, str_text(&names));
+  if (!all.len)
+    diag_error((Span){0}, "%s: %s defines no module and no function of IR", command, path);
+  else if (name)
+    diag_error((Span){0}, "%s: %s has no module '%s'; it has: %s", command, path, name,
+               str_text(&names));
+  else
+    diag_error((Span){0}, "%s: %s has several modules; choose one by --module: %s", command, path,
+               str_text(&names));
   return NULL;
 }

@@ -37,10 +37,14 @@ static bool find_functions(void *library) {
   const struct {
     const char *name;
     void *at;
-  } rows[] = {{"el_init", &lib.init},       {"el_end", &lib.end},
-              {"el_set", &lib.set},         {"el_gets", &lib.gets},
-              {"el_line", &lib.line},       {"el_insertstr", &lib.insertstr},
-              {"history_init", &lib.history_init}, {"history", &lib.history}};
+  } rows[] = {{"el_init", &lib.init},
+              {"el_end", &lib.end},
+              {"el_set", &lib.set},
+              {"el_gets", &lib.gets},
+              {"el_line", &lib.line},
+              {"el_insertstr", &lib.insertstr},
+              {"history_init", &lib.history_init},
+              {"history", &lib.history}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     void *f = dlsym(library, rows[i].name);
     if (!f) return false;

@@ -1,4 +1,5 @@
-/* line_editor.h -- lines from a person: by libedit, which is loaded when first needed, or plainly. */
+/* line_editor.h -- lines from a person: by libedit, which is loaded when first needed, or plainly.
+ */
 #ifndef LANG_TOOL_LINE_EDITOR_H
 #define LANG_TOOL_LINE_EDITOR_H
 

@@ -13,7 +13,8 @@ static void print_pass(const Pass *p) {
   printf("%s (%s)\n  %s\n", p->name, level_word(p->level), p->doc);
   static const char *const types[] = {"int", "bool", "str"};
   for (int i = 0; i < p->option_count; i++)
-    printf("  %s: %s = %s\n      %s\n", p->options[i].name, types[p->options[i].type], *p->options[i].otherwise ? p->options[i].otherwise : "\"\"", p->options[i].doc);
+    printf("  %s: %s = %s\n      %s\n", p->options[i].name, types[p->options[i].type],
+           *p->options[i].otherwise ? p->options[i].otherwise : "\"\"", p->options[i].doc);
 }
 
 static int print_pipeline(const char *name) {
@@ -40,13 +41,17 @@ int tool_passes(int argc, char **argv) {
     StrVec names = {0};
     for (int i = 0; pass_at(i); i++) vec_push(&names, pass_at(i)->name);
     const char *near = str_near(argv[1], names.at, names.len);
-    if (!p) return usage_error("passes", "there is no pass '%s'%s%s%s", argv[1], near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    if (!p)
+      return usage_error("passes", "there is no pass '%s'%s%s%s", argv[1],
+                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     print_pass(p);
     return STATUS_OK;
   }
-  for (int i = 0; pass_at(i); i++) printf("%-26s %-7s %s\n", pass_at(i)->name, level_word(pass_at(i)->level), pass_at(i)->doc);
+  for (int i = 0; pass_at(i); i++)
+    printf("%-26s %-7s %s\n", pass_at(i)->name, level_word(pass_at(i)->level), pass_at(i)->doc);
   puts("\npipelines:");
-  for (int i = 0; pipeline_at(i); i++) printf("%-26s %-7s %s\n", pipeline_at(i)->name, "", pipeline_at(i)->doc);
+  for (int i = 0; pipeline_at(i); i++)
+    printf("%-26s %-7s %s\n", pipeline_at(i)->name, "", pipeline_at(i)->doc);
   return STATUS_OK;
 }
 
@@ -58,7 +63,9 @@ int tool_targets(int argc, char **argv) {
   for (int i = 0; i < kinds; i++) {
     printf("%s: %s\n", k[i].name, k[i].doc);
     for (int j = 0; j < n; j++)
-      if (str_same(o[j].kind, k[i].name)) printf("  -%s=%s%*s%s\n", o[j].name, o[j].value, (int)(24 - strlen(o[j].name) - strlen(o[j].value)), "", o[j].doc);
+      if (str_same(o[j].kind, k[i].name))
+        printf("  -%s=%s%*s%s\n", o[j].name, o[j].value,
+               (int)(24 - strlen(o[j].name) - strlen(o[j].value)), "", o[j].doc);
   }
   return STATUS_OK;
 }
@@ -71,7 +78,8 @@ static void print_op(const OpInfo *op) {
     printf("%s%s", first ? "" : ", ", op->attrs.at[i]), first = false;
     if (op->attr_defaults.at[i]) printf("=%s", ir_print(op->attr_defaults.at[i], NULL));
   }
-  printf(")\n  %s\n  fusion pattern: %s; %s\n", op->doc, op->pattern, op->is_pure ? "no effects" : "has effects");
+  printf(")\n  %s\n  fusion pattern: %s; %s\n", op->doc, op->pattern,
+         op->is_pure ? "no effects" : "has effects");
 }
 
 static void show_ops(void *context) {
@@ -80,7 +88,8 @@ static void show_ops(void *context) {
   for (int i = 0; i < stdlib_name_count; i++)
     if (strncmp(stdlib_names[i].name, "relax.", 6) == 0) vec_push(&names, stdlib_names[i].name + 6);
   if (!name) {
-    for each (const char *, n, &names) printf("%-32s %s\n", *n, op_info(str_format("relax.%s", *n))->doc);
+    for each (const char *, n, &names)
+      printf("%-32s %s\n", *n, op_info(str_format("relax.%s", *n))->doc);
     return;
   }
   const OpInfo *op = op_info(str_format("relax.%s", name));

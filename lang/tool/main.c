@@ -57,7 +57,8 @@ static void print_commands(FILE *out) {
                "       tvms -c TEXT         run a text\n"
                "       tvms                 read, evaluate, print\n"
                "       tvms COMMAND ...\n\ncommands:\n");
-  for (int i = 0; i < COMMANDS; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].doc);
+  for (int i = 0; i < COMMANDS; i++)
+    fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].doc);
   fprintf(out, "\n`tvms help COMMAND` tells more; `tvms --version` tells the version\n");
 }
 
@@ -96,7 +97,8 @@ static void print_options(const Option *options, int n, const char *command) {
   }
 }
 
-static const Option *find_option(const Option *options, int n, const char *arg, const char **value) {
+static const Option *find_option(const Option *options, int n, const char *arg,
+                                 const char **value) {
   const char *equal = strchrnul(arg, '=');
   size_t len = (size_t)(equal - arg);
   for (int i = 0; i < n; i++) {
@@ -175,7 +177,8 @@ static int dispatch(int argc, char **argv) {
     printf("tvms %s\n", TVMS_VERSION);
     return STATUS_OK;
   }
-  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) return print_commands(stdout), STATUS_OK;
+  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
+    return print_commands(stdout), STATUS_OK;
   if (strcmp(first, "-c") == 0) {
     const char *text = argc > 2 ? argv[2] : NULL;
     int status = run_text(argc, argv);

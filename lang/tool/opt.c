@@ -23,7 +23,8 @@ static void run_opt(void *context) {
   }
   PrintOptions style = {.tvm_style = job->tvm_style};
   Str text = {0};
-  for each (NamedModule, m, &all) str_add(&text, ir_print(pipeline_run(&pipeline, m->module, target, &job->instruments), &style));
+  for each (NamedModule, m, &all)
+    str_add(&text, ir_print(pipeline_run(&pipeline, m->module, target, &job->instruments), &style));
   if (job->output) tool_write_file(job->output, str_text(&text), text.len);
   else fwrite(text.at, 1, text.len, stdout);
 }
@@ -31,20 +32,25 @@ static void run_opt(void *context) {
 int tool_opt(int argc, char **argv) {
   OptJob job = {.passes = ""};
   const Option options[] = {
-      {"--passes", 'p', &job.passes, NULL, "the pipeline: \"Simplify, UnrollLoop(auto_max_extent=8)\""},
+      {"--passes", 'p', &job.passes, NULL,
+       "the pipeline: \"Simplify, UnrollLoop(auto_max_extent=8)\""},
       {"--target", 't', &job.target, NULL, "a target that passes may ask about"},
       {"--module", 'm', &job.module, NULL, "one module of several, by name"},
       {"--output", 'o', &job.output, NULL, "write the text to a file"},
       {"--print-after", 0, &job.instruments.print_after, NULL, "print the module after this pass"},
-      {"--print-after-all", 0, NULL, &job.instruments.print_after_all, "print the module after each pass"},
-      {"--print-after-change", 0, NULL, &job.instruments.print_after_change, "print the module after each pass that changed it"},
-      {"--print-before-all", 0, NULL, &job.instruments.print_before_all, "print the module before each pass"},
+      {"--print-after-all", 0, NULL, &job.instruments.print_after_all,
+       "print the module after each pass"},
+      {"--print-after-change", 0, NULL, &job.instruments.print_after_change,
+       "print the module after each pass that changed it"},
+      {"--print-before-all", 0, NULL, &job.instruments.print_before_all,
+       "print the module before each pass"},
       {"--verify-each", 0, NULL, &job.instruments.verify_each, "verify the module after each pass"},
       {"--time", 0, NULL, &job.instruments.timing, "tell how long each pass took"},
       {"--tvm", 0, NULL, &job.tvm_style, "print in today's upstream spelling"},
   };
   int status;
-  if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status)) return status;
+  if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))
+    return status;
   if (argc != 2) return usage_error("opt", argc < 2 ? "which file?" : "one file at a time");
   job.path = argv[1];
   return tool_protected(run_opt, &job);

@@ -2,6 +2,7 @@
 #include "lang/dialect/dialect.h"
 #include "lang/tool/tool.h"
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int tool_protected(void (*body)(void *context), void *context) {
@@ -12,14 +13,27 @@ int tool_protected(void (*body)(void *context), void *context) {
   return internal ? STATUS_INTERNAL : status;
 }
 
-void tool_write_file(const char *path, const char *text, size_t len) {
-  const char *temporary = str_format("%s.%d.tmp", path, (int)getpid());
-  FILE *f = fopen(temporary, "wb");
-  if (!f) raise("OSError", (Span){0}, "can't write '%s': %s", path, strerror(errno));
-  bool whole = fwrite(text, 1, len, f) == len;
-  whole = fclose(f) == 0 && whole;
-  if (whole && rename(temporary, path) == 0) return;
-  int cause = errno;
-  unlink(temporary);
+static _Noreturn void cannot_write(const char *path, int cause) {
   raise("OSError", (Span){0}, "can't write '%s': %s", path, strerror(cause));
+}
+
+/* 0, or the errno of what went wrong. */
+static int write_all(const char *path, const char *text, size_t len) {
+  FILE *f = fopen(path, "wb");
+  if (!f) return errno;
+  int cause = fwrite(text, 1, len, f) == len ? 0 : errno;
+  if (fclose(f) && !cause) cause = errno;
+  return cause;
+}
+
+void tool_write_file(const char *path, const char *text, size_t len) {
+  struct stat s;
+  bool device =
+      stat(path, &s) == 0 && !S_ISREG(s.st_mode); /* a pipe, a terminal: nothing to rename over */
+  const char *target = device ? path : str_format("%s.%d.tmp", path, (int)getpid());
+  int cause = write_all(target, text, len);
+  if (!cause && !device && rename(target, path)) cause = errno;
+  if (!cause) return;
+  if (!device) unlink(target);
+  cannot_write(path, cause);
 }

@@ -111,8 +111,11 @@ static void run_case(void *context) {
   if (strcmp(form, "expect-error") == 0) r->ok = test_expect_errors(r->t);
   else if (strcmp(form, "output") == 0) r->ok = test_output(r->t, &r->actual);
   else if (strcmp(form, "pass") == 0) r->ok = test_pass(r->t);
-  else diag_error((Span){0}, "%s: unknown form of test '%s'; the forms are run, expect-error, "
-                             "output, module and pass", r->t->path, form);
+  else
+    diag_error((Span){0},
+               "%s: unknown form of test '%s'; the forms are run, expect-error, "
+               "output, module and pass",
+               r->t->path, form);
 }
 
 /* Errors that a case lets out are its failure. */
@@ -231,8 +234,13 @@ static void run_path(const char *path) {
 
 int tool_test(int argc, char **argv) {
   const Option options[] = {
-      {.name = "--match", .letter = 'k', .value = &tests.pattern, .doc = "only tests whose name holds this"},
-      {.name = "--update", .flag = &tests.update, .doc = "make the CHECK lines say what is printed"},
+      {.name = "--match",
+       .letter = 'k',
+       .value = &tests.pattern,
+       .doc = "only tests whose name holds this"},
+      {.name = "--update",
+       .flag = &tests.update,
+       .doc = "make the CHECK lines say what is printed"},
   };
   int status;
   if (!options_parse(options, 2, &argc, argv, &status)) return status;

@@ -46,8 +46,8 @@ static const char *read_expected(ExpectedVec *out, const Source *s, const char *
     const char *close = strstr(at, "}}");
     uint32_t lo = s->base + (uint32_t)(start - s->text);
     if (!ok || strncmp(at, "{{", 2) != 0 || !close) {
-      diag_error((Span){lo, lo + (uint32_t)n}, "expected '%s {{text}}', or @+1, @-1 or @* before the text",
-                 words[i].word);
+      diag_error((Span){lo, lo + (uint32_t)n},
+                 "expected '%s {{text}}', or @+1, @-1 or @* before the text", words[i].word);
       return start + n;
     }
     e.text = str_copy_n(at + 2, (size_t)(close - at - 2));
@@ -74,7 +74,8 @@ static ExpectedVec read_all(const Source *s) {
 static void match(ExpectedVec *expected, const Diag *d, bool *known) {
   Location at = source_locate(d->span.lo);
   for each (Expected, e, expected)
-    if (e->severity == d->severity && (!e->line || e->line == at.line) && strstr(d->text, e->text)) {
+    if (e->severity == d->severity && (!e->line || e->line == at.line) &&
+        strstr(d->text, e->text)) {
       *known = e->met = true;
       return;
     }

@@ -92,7 +92,8 @@ static bool holds(const char *line, const char *text) {
 static void show(Diag *d, const StrVec *lines, int from) {
   enum { SHOWN = 12 };
   if (from < 0) from = 0;
-  if (from >= lines->len) diag_note(d, (Span){0}, "the output has ended there, after %d lines", lines->len);
+  if (from >= lines->len)
+    diag_note(d, (Span){0}, "the output has ended there, after %d lines", lines->len);
   for (int i = from; i < lines->len && i < from + SHOWN; i++)
     diag_note(d, (Span){0}, "output line %d: %s", i + 1, lines->at[i]);
 }
@@ -119,8 +120,9 @@ static bool match(const CheckVec *checks, const StrVec *lines) {
     int i = at;
     while (c->kind == CHECK_ANY && i < lines->len && !holds(lines->at[i], c->text)) i++;
     if (i >= lines->len || !holds(lines->at[i], c->text)) {
-      show(diag_error(c->span, c->kind == CHECK_NEXT ? "the next line of the output is another"
-                                                     : "the output has no such line after the last match"),
+      show(diag_error(c->span, c->kind == CHECK_NEXT
+                                   ? "the next line of the output is another"
+                                   : "the output has no such line after the last match"),
            lines, at);
       return false;
     }
@@ -163,7 +165,8 @@ static void add_checks(Str *out, const char *actual) {
   StrVec lines = split_lines(actual);
   for (int i = 0; i < lines.len; i++) {
     bool empty = !lines.at[i][strspn(lines.at[i], " ")];
-    str_printf(out, "# CHECK%s:%s%s\n", i ? "-NEXT" : "", empty ? "" : " ", empty ? "" : lines.at[i]);
+    str_printf(out, "# CHECK%s:%s%s\n", i ? "-NEXT" : "", empty ? "" : " ",
+               empty ? "" : lines.at[i]);
   }
 }
 

@@ -34,7 +34,8 @@ int tool_flush(void);
 /* Runs body(context); its error and the diagnostics are printed. The exit status. */
 int tool_protected(void (*body)(void *context), void *context);
 
-/* Writes a file whole: to a temporary name beside it first, renamed when complete. Raises OSError. */
+/* Writes a file whole: to a temporary name beside it first, renamed when complete. Raises OSError.
+ */
 void tool_write_file(const char *path, const char *text, size_t len);
 
 /* A module that a file defines, or a function of IR as one. */
@@ -44,8 +45,8 @@ typedef struct NamedModule {
 } NamedModule;
 typedef VEC(NamedModule) NamedModuleVec;
 
-/* The definitions of a text, without running the rest of the script; faults are reported. The second form reads
- * the file: NULL if it can't. */
+/* The definitions of a text, without running the rest of the script; faults are reported. The
+ * second form reads the file: NULL if it can't. */
 Session *session_definitions(const Source *source, const char *path);
 Session *tool_definitions(const char *path);
 NamedModuleVec session_modules(Session *s);

@@ -27,11 +27,11 @@ struct HostValue {
 };
 
 typedef struct GraphLower {
-  Node *module;   /* as it was when the pass began: kernels still have their buffers */
+  Node *module; /* as it was when the pass began: kernels still have their buffers */
   Host *host;
-  Map values;     /* RelaxVar to its HostValue * */
-  Map bound;      /* symbolic Var to its variable in the host function */
-  Map escaping;   /* RelaxVars that need an object of their own */
+  Map values;   /* RelaxVar to its HostValue * */
+  Map bound;    /* symbolic Var to its variable in the host function */
+  Map escaping; /* RelaxVars that need an object of their own */
   int temporaries;
 } GraphLower;
 
@@ -46,9 +46,11 @@ NodeVec graph_dims(GraphLower *g, NodeVec dims);
 /* As bits and a type, for calls by the packed convention and for results. */
 void graph_packed(GraphLower *g, HostValue *v, Node **bits, Node **type, Span span);
 /* A value from outside, by what struct info says of it: checked. `what` names it in messages. */
-HostValue *graph_unpacked(GraphLower *g, Node *bits_pointer, Node *type_pointer, Node *sinfo, const char *what);
+HostValue *graph_unpacked(GraphLower *g, Node *bits_pointer, Node *type_pointer, Node *sinfo,
+                          const char *what);
 /* Checks a value against struct info whose new dims are bound: match_cast. */
 HostValue *graph_match(GraphLower *g, HostValue *v, Node *sinfo, const char *what);
-HostValue *graph_new_tensor(GraphLower *g, NodeVec dims, DataType elem, bool as_object, const char *name);
+HostValue *graph_new_tensor(GraphLower *g, NodeVec dims, DataType elem, bool as_object,
+                            const char *name);
 
 #endif

@@ -1,9 +1,11 @@
-/* lower_graph_function.c -- graph functions become host functions: allocations, kernel calls, control flow.
+/* lower_graph_function.c -- graph functions become host functions: allocations, kernel calls,
+ * control flow.
  *
- * In:  graph functions in normal form, whose operators are legal (call_tir, calls of packed functions and of each other).
- * Out: PrimFuncs with the calling convention of packed functions (see lower/lower.h). Symbolic dims are scalars read from the
- *      arguments; a tensor that never leaves the function is workspace of its frame.
- * Not: no memory is shared between intermediate tensors here: that is memory planning. */
+ * In:  graph functions in normal form, whose operators are legal (call_tir, calls of packed
+ * functions and of each other). Out: PrimFuncs with the calling convention of packed functions (see
+ * lower/lower.h). Symbolic dims are scalars read from the arguments; a tensor that never leaves the
+ * function is workspace of its frame. Not: no memory is shared between intermediate tensors here:
+ * that is memory planning. */
 #include "lower/graph/graph_impl.h"
 
 Node *graph_dim(GraphLower *g, Node *dim) {
@@ -24,7 +26,8 @@ static HostValue *constant(GraphLower *g, Constant *c) {
   Node *data = pointer_var_new("constant", c->data->elem, "global", c->node.span);
   host_wrap(h, MAKE(AllocateConst, c->node.span, VOID_TYPE, .data = c->data, .var = data));
   NodeVec dims = {0};
-  for (int i = 0; i < c->data->ndim; i++) vec_push(&dims, int_imm(INT64, c->data->shape[i], c->node.span));
+  for (int i = 0; i < c->data->ndim; i++)
+    vec_push(&dims, int_imm(INT64, c->data->shape[i], c->node.span));
   return NEW(HostValue, .kind = HOST_TENSOR, .data = data, .dims = dims, .elem = c->data->elem);
 }
 
@@ -32,21 +35,31 @@ HostValue *graph_operand(GraphLower *g, Node *n) {
   switch (n->kind) {
   case NK_RelaxVar: {
     HostValue *v = map_get(&g->values, n);
-    if (!v) error_raisef("LowerError", n->span, "'%s' has no value here: functions that capture variables can't be compiled", AS(RelaxVar, n)->name);
+    if (!v)
+      error_raisef("LowerError", n->span,
+                   "'%s' has no value here: functions that capture variables can't be compiled",
+                   AS(RelaxVar, n)->name);
     return v;
   }
   case NK_Constant: return constant(g, AS(Constant, n));
-  case NK_PrimValue: return NEW(HostValue, .kind = HOST_SCALAR, .scalar = substitute(AS(PrimValue, n)->value, &g->bound));
-  case NK_StringValue: return NEW(HostValue, .kind = HOST_STRING, .text = AS(StringValue, n)->value);
-  case NK_DataTypeImm: return NEW(HostValue, .kind = HOST_STRING, .text = dtype_text(AS(DataTypeImm, n)->value));
-  case NK_ShapeExpr: return NEW(HostValue, .kind = HOST_SHAPE, .dims = graph_dims(g, AS(ShapeExpr, n)->values));
+  case NK_PrimValue:
+    return NEW(HostValue, .kind = HOST_SCALAR,
+               .scalar = substitute(AS(PrimValue, n)->value, &g->bound));
+  case NK_StringValue:
+    return NEW(HostValue, .kind = HOST_STRING, .text = AS(StringValue, n)->value);
+  case NK_DataTypeImm:
+    return NEW(HostValue, .kind = HOST_STRING, .text = dtype_text(AS(DataTypeImm, n)->value));
+  case NK_ShapeExpr:
+    return NEW(HostValue, .kind = HOST_SHAPE, .dims = graph_dims(g, AS(ShapeExpr, n)->values));
   case NK_None: return NEW(HostValue, .kind = HOST_NONE);
   case NK_Tuple: {
     HostValue *v = NEW(HostValue, .kind = HOST_TUPLE);
     for each (Node *, f, &AS(Tuple, n)->fields) vec_push(&v->fields, graph_operand(g, *f));
     return v;
   }
-  default: error_raisef("LowerError", n->span, "a value of kind %s can't be compiled", node_kind_name(n->kind));
+  default:
+    error_raisef("LowerError", n->span, "a value of kind %s can't be compiled",
+                 node_kind_name(n->kind));
   }
 }
 
@@ -56,9 +69,11 @@ static HostValue *tuple_item(GraphLower *g, TupleGetItem *t) {
   HostValue *v = graph_operand(g, t->tuple);
   if (v->kind == HOST_TUPLE) return v->fields.at[t->index];
   Host *h = g->host;
-  Node *bits = host_array(h, "field", INT64, NODES(int_imm(INT64, 0, h->span))), *type = host_array(h, "field_type", INT32, NODES(host_int(h, 0)));
+  Node *bits = host_array(h, "field", INT64, NODES(int_imm(INT64, 0, h->span))),
+       *type = host_array(h, "field_type", INT32, NODES(host_int(h, 0)));
   Node *tuple = expr_call("reinterpret", HANDLE, NODES(v->bits), h->span);
-  host_check(h, host_call(h, "tvms_tuple_field", INT32, NODES(tuple, host_int(h, t->index), bits, type)));
+  host_check(
+      h, host_call(h, "tvms_tuple_field", INT32, NODES(tuple, host_int(h, t->index), bits, type)));
   return graph_unpacked(g, bits, type, t->sinfo, "a field of a tuple");
 }
 
@@ -68,10 +83,15 @@ static HostValue *lower_if(GraphLower *g, RelaxIf *n, const char *name);
 static HostValue *lower_value(GraphLower *g, Node *value, RelaxVar *var) {
   bool escapes = map_has(&g->escaping, var);
   switch (value->kind) {
-  case NK_RelaxCall: return graph_call(g, AS(RelaxCall, value), AS(RelaxCall, value)->sinfo, escapes, var->name);
+  case NK_RelaxCall:
+    return graph_call(g, AS(RelaxCall, value), AS(RelaxCall, value)->sinfo, escapes, var->name);
   case NK_TupleGetItem: return tuple_item(g, AS(TupleGetItem, value));
   case NK_RelaxIf: return lower_if(g, AS(RelaxIf, value), var->name);
-  case NK_Function: error_raisef("LowerError", value->span, "a local function can't be compiled yet as it stands: make '%s' a function of the module", var->name);
+  case NK_Function:
+    error_raisef(
+        "LowerError", value->span,
+        "a local function can't be compiled yet as it stands: make '%s' a function of the module",
+        var->name);
   default: return graph_operand(g, value);
   }
 }
@@ -79,7 +99,8 @@ static HostValue *lower_value(GraphLower *g, Node *value, RelaxVar *var) {
 static void lower_binding(GraphLower *g, Node *n) {
   if (IS(MatchCast, n)) {
     MatchCast *m = AS(MatchCast, n);
-    map_set(&g->values, m->var, graph_match(g, graph_operand(g, m->value), m->sinfo, AS(RelaxVar, m->var)->name));
+    map_set(&g->values, m->var,
+            graph_match(g, graph_operand(g, m->value), m->sinfo, AS(RelaxVar, m->var)->name));
     return;
   }
   VarBinding *b = AS(VarBinding, n);
@@ -119,7 +140,8 @@ static Node *lower_arm(GraphLower *g, SeqExpr *arm, Node *bits_slot, Node *type_
 static Node *condition(GraphLower *g, Node *cond) {
   HostValue *v = graph_operand(g, cond);
   if (v->kind == HOST_SCALAR) return expr_cast(BOOL, v->scalar, cond->span);
-  if (v->kind != HOST_TENSOR || !dtype_is_bool(v->elem)) error_raisef("LowerError", cond->span, "the condition of a branch must be a bool");
+  if (v->kind != HOST_TENSOR || !dtype_is_bool(v->elem))
+    error_raisef("LowerError", cond->span, "the condition of a branch must be a bool");
   return host_let(g->host, "cond", host_load(g->host, v->data, BOOL, 0));
 }
 
@@ -128,12 +150,15 @@ static HostValue *lower_if(GraphLower *g, RelaxIf *n, const char *name) {
   Node *bits = host_array(h, str_format("%s_bits", name), INT64, NODES(int_imm(INT64, 0, h->span)));
   Node *type = host_array(h, str_format("%s_type", name), INT32, NODES(host_int(h, 0)));
   Node *cond = condition(g, n->cond);
-  Node *then = lower_arm(g, AS(SeqExpr, n->then), bits, type), *orelse = lower_arm(g, AS(SeqExpr, n->orelse), bits, type);
-  host_add(h, MAKE(IfThenElse, n->node.span, VOID_TYPE, .cond = cond, .then = then, .orelse = orelse));
+  Node *then = lower_arm(g, AS(SeqExpr, n->then), bits, type),
+       *orelse = lower_arm(g, AS(SeqExpr, n->orelse), bits, type);
+  host_add(h,
+           MAKE(IfThenElse, n->node.span, VOID_TYPE, .cond = cond, .then = then, .orelse = orelse));
   return graph_unpacked(g, bits, type, n->sinfo, name);
 }
 
-/* ---- which variables need objects: all but operands of tensor programs and of shape questions ---- */
+/* ---- which variables need objects: all but operands of tensor programs and of shape questions
+ * ---- */
 
 static void escape(GraphLower *g, Node *n) {
   if (IS(RelaxVar, n)) map_set(&g->escaping, n, n);
@@ -145,7 +170,8 @@ static void escape(GraphLower *g, Node *n) {
 static WalkResult find_escapes(Walker *w, Node *n) {
   GraphLower *g = w->context;
   if (IS(SeqExpr, n)) escape(g, AS(SeqExpr, n)->body);
-  if (IS(VarBinding, n) && !IS(RelaxCall, AS(VarBinding, n)->value)) escape(g, AS(VarBinding, n)->value); /* aliases, tuples */
+  if (IS(VarBinding, n) && !IS(RelaxCall, AS(VarBinding, n)->value))
+    escape(g, AS(VarBinding, n)->value); /* aliases, tuples */
   if (IS(MatchCast, n)) escape(g, AS(MatchCast, n)->value);
   if (!IS(RelaxCall, n)) return WALK_ON;
   RelaxCall *c = AS(RelaxCall, n);
@@ -160,7 +186,8 @@ static const char *signature_text(Function *f) {
   Str s = {0};
   str_add_char(&s, '(');
   for (int i = 0; i < f->params.len; i++)
-    str_printf(&s, "%s%s: %s", i ? ", " : "", AS(RelaxVar, f->params.at[i])->name, ir_print(sinfo_of(f->params.at[i]), NULL));
+    str_printf(&s, "%s%s: %s", i ? ", " : "", AS(RelaxVar, f->params.at[i])->name,
+               ir_print(sinfo_of(f->params.at[i]), NULL));
   str_printf(&s, ") -> %s", ir_print(f->ret_sinfo, NULL));
   return str_text(&s);
 }
@@ -171,7 +198,8 @@ static Node *argument_pointer(Host *h, Node *array, int index, int nbytes) {
   return expr_call("reinterpret", HANDLE, NODES(at), h->span);
 }
 
-/* Dims that stand whole are bound first, for all parameters; the others are checked when all are known. */
+/* Dims that stand whole are bound first, for all parameters; the others are checked when all are
+ * known. */
 static void lower_parameters(GraphLower *g, Function *f) {
   Host *h = g->host;
   DimCheckVec checks = {0};
@@ -184,12 +212,17 @@ static void lower_parameters(GraphLower *g, Function *f) {
       v = NEW(HostValue, .kind = HOST_TENSOR, .object = object, .elem = t->elem);
       NodeVec dims;
       for (int k = 0; k < t->ndim; k++)
-        vec_push(&v->dims, host_let(h, str_format("%s_%d", p->name, k), host_call(h, "tvms_tensor_dim", INT64, NODES(object, host_int(h, k)))));
-      v->data = pointer_var_new(str_format("%s_data", p->name), dtype_is_void(t->elem) ? UINT8 : t->elem, "global", p->node.span);
+        vec_push(&v->dims,
+                 host_let(h, str_format("%s_%d", p->name, k),
+                          host_call(h, "tvms_tensor_dim", INT64, NODES(object, host_int(h, k)))));
+      v->data = pointer_var_new(str_format("%s_data", p->name),
+                                dtype_is_void(t->elem) ? UINT8 : t->elem, "global", p->node.span);
       host_let_var(h, v->data, host_call(h, "tvms_tensor_address", HANDLE, NODES(object)));
-      if (sinfo_tensor_shape(p->sinfo, &dims)) host_bind_dims(h, (DimCheck){p->name, object, dims, v->dims}, &g->bound, &checks);
+      if (sinfo_tensor_shape(p->sinfo, &dims))
+        host_bind_dims(h, (DimCheck){p->name, object, dims, v->dims}, &g->bound, &checks);
     } else {
-      v = graph_unpacked(g, argument_pointer(h, h->args, i, 8), argument_pointer(h, h->types, i, 4), p->sinfo, p->name);
+      v = graph_unpacked(g, argument_pointer(h, h->args, i, 8), argument_pointer(h, h->types, i, 4),
+                         p->sinfo, p->name);
     }
     map_set(&g->values, p, v);
   }
@@ -201,7 +234,8 @@ static Node *lower_function(Node *module, Function *f, const char *name) {
   GraphLower g = {.module = module, .host = &h};
   Walker w = {.enter = find_escapes, .context = &g};
   walk(&w, f->body);
-  host_check(&h, host_call(&h, "tvms_arg_count", INT32, NODES(host_text(&h, name), h.count, host_int(&h, f->params.len))));
+  host_check(&h, host_call(&h, "tvms_arg_count", INT32,
+                           NODES(host_text(&h, name), h.count, host_int(&h, f->params.len))));
   Node *frame = host_object(&h, "frame", host_call(&h, "tvms_frame_begin", HANDLE, (NodeVec){0}));
   h.frame = frame;
   lower_parameters(&g, f);
@@ -220,7 +254,9 @@ Node *pass_lower_graph_function(Node *module, const PassContext *context) {
   Node *out = module;
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
-    if (IS(Function, m->functions.at[i])) out = module_with(out, m->globals.at[i], lower_function(module, AS(Function, m->functions.at[i]), name));
+    if (IS(Function, m->functions.at[i]))
+      out = module_with(out, m->globals.at[i],
+                        lower_function(module, AS(Function, m->functions.at[i]), name));
     else if (IS(ExternFunc, m->functions.at[i])) out = module_without(out, name);
   }
   return out;

@@ -13,7 +13,9 @@ static Node *rewrite(Mutator *m, Node *n) {
   if (!IS(BlockRealize, n)) return mutate_children(m, n);
   BlockRealize r = *AS(BlockRealize, n);
   Block b = *AS(Block, r.block);
-  if (b.init) error_raisef("LowerError", n->span, "block '%s' still has an init: run LowerInitBlock first", b.name);
+  if (b.init)
+    error_raisef("LowerError", n->span, "block '%s' still has an init: run LowerInitBlock first",
+                 b.name);
   for (int i = 0; i < r.iter_values.len; i++) {
     Node *var = AS(IterVar, b.iter_vars.at[i])->var;
     map_set(bindings, var, expr_cast(var->dtype, mutate(m, r.iter_values.at[i]), n->span));

@@ -51,7 +51,8 @@ static NodeVec flat_index(Flatten *f, Node *buffer, NodeVec indices) {
 static Node *rewrite(Mutator *m, Node *n) {
   Flatten *f = m->context;
   switch (n->kind) {
-  case NK_Var: case NK_Buffer: return n;
+  case NK_Var:
+  case NK_Buffer: return n;
   case NK_BufferLoad: {
     BufferLoad l = *AS(BufferLoad, n);
     l.indices = flat_index(f, l.buffer, mutate_vec(m, l.indices));
@@ -66,10 +67,12 @@ static Node *rewrite(Mutator *m, Node *n) {
     return gc_copy(&s, sizeof s);
   }
   case NK_DeclBuffer:
-    return MAKE(DeclBuffer, n->span, VOID_TYPE, .buffer = flat_buffer(f, AS(DeclBuffer, n)->buffer), .body = mutate(m, AS(DeclBuffer, n)->body));
+    return MAKE(DeclBuffer, n->span, VOID_TYPE, .buffer = flat_buffer(f, AS(DeclBuffer, n)->buffer),
+                .body = mutate(m, AS(DeclBuffer, n)->body));
   case NK_Allocate: {
     Allocate a = *AS(Allocate, n);
-    if (a.extents.len != 1) a.extents = NODES(arith_simplify(f->analyzer, product(a.extents, n->span)));
+    if (a.extents.len != 1)
+      a.extents = NODES(arith_simplify(f->analyzer, product(a.extents, n->span)));
     a.body = mutate(m, a.body);
     return gc_copy(&a, sizeof a);
   }

@@ -1,4 +1,5 @@
-/* lower_init_block.c -- the init of a reduction block runs where all its reduction variables are at their start. */
+/* lower_init_block.c -- the init of a reduction block runs where all its reduction variables are at
+ * their start. */
 #include "lower/lower_impl.h"
 
 static Node *at_start(Block *b) {
@@ -17,7 +18,8 @@ static Node *rewrite(Mutator *m, Node *n) {
   if (!IS(Block, n) || !AS(Block, n)->init) return n;
   Block b = *AS(Block, n);
   Node *cond = at_start(&b), *init = b.init;
-  if (!expr_is_one(cond)) init = MAKE(IfThenElse, init->span, VOID_TYPE, .cond = cond, .then = init);
+  if (!expr_is_one(cond))
+    init = MAKE(IfThenElse, init->span, VOID_TYPE, .cond = cond, .then = init);
   b.body = stmt_seq(NODES(init, b.body), b.node.span);
   b.init = NULL;
   return gc_copy(&b, sizeof b);

@@ -1,6 +1,8 @@
-/* lower_match_buffer.c -- a buffer matched with a region is the region's source, seen through an offset.
+/* lower_match_buffer.c -- a buffer matched with a region is the region's source, seen through an
+ * offset.
  *
- * In:  opaque blocks. Out: no match_buffers. Dims that the region has beyond the buffer's are its leading ones. */
+ * In:  opaque blocks. Out: no match_buffers. Dims that the region has beyond the buffer's are its
+ * leading ones. */
 #include "lower/lower_impl.h"
 
 typedef struct Matches {
@@ -33,12 +35,16 @@ static void bind_vars(Mutator *m, Matches *found, Buffer *target, BufferRegion *
   if (IS(Var, target->data)) map_set(&found->vars, target->data, source->data);
   int skip = r->region.len - target->shape.len;
   for (int i = 0; i < target->strides.len; i++)
-    if (IS(Var, target->strides.at[i])) map_set(&found->vars, target->strides.at[i], expr_cast(target->strides.at[i]->dtype, stride_of(source, i + skip), r->node.span));
+    if (IS(Var, target->strides.at[i]))
+      map_set(&found->vars, target->strides.at[i],
+              expr_cast(target->strides.at[i]->dtype, stride_of(source, i + skip), r->node.span));
   if (!IS(Var, target->elem_offset)) return;
   Node *offset = source->elem_offset ? source->elem_offset : int_imm(INT32, 0, r->node.span);
   for (int i = 0; i < r->region.len; i++)
-    offset = expr_add(offset, expr_mul(mutate(m, AS(Range, r->region.at[i])->min), stride_of(source, i)));
-  map_set(&found->vars, target->elem_offset, expr_cast(target->elem_offset->dtype, offset, r->node.span));
+    offset = expr_add(offset,
+                      expr_mul(mutate(m, AS(Range, r->region.at[i])->min), stride_of(source, i)));
+  map_set(&found->vars, target->elem_offset,
+          expr_cast(target->elem_offset->dtype, offset, r->node.span));
 }
 
 static void note_match(Mutator *m, Matches *found, MatchBufferRegion *match) {
@@ -47,8 +53,11 @@ static void note_match(Mutator *m, Matches *found, MatchBufferRegion *match) {
     NodeVec mins = {0}, region = {0};
     for each (Node *, x, &r->region) vec_push(&mins, AS(Range, *x)->min);
     NodeVec at = source_indices(m, outer, mins);
-    for (int i = 0; i < at.len; i++) vec_push(&region, MAKE(Range, r->node.span, VOID_TYPE, .min = at.at[i], .extent = int_imm(at.at[i]->dtype, 1, r->node.span)));
-    r = AS(BufferRegion, MAKE(BufferRegion, r->node.span, VOID_TYPE, .buffer = outer->buffer, .region = region));
+    for (int i = 0; i < at.len; i++)
+      vec_push(&region, MAKE(Range, r->node.span, VOID_TYPE, .min = at.at[i],
+                             .extent = int_imm(at.at[i]->dtype, 1, r->node.span)));
+    r = AS(BufferRegion,
+           MAKE(BufferRegion, r->node.span, VOID_TYPE, .buffer = outer->buffer, .region = region));
   }
   map_set(&found->regions, match->buffer, r);
   bind_vars(m, found, AS(Buffer, match->buffer), r);
@@ -70,10 +79,12 @@ static Node *rewrite(Mutator *m, Node *n) {
   }
   case NK_BufferLoad:
     r = map_get(&found->regions, AS(BufferLoad, n)->buffer);
-    return r ? expr_load(r->buffer, source_indices(m, r, AS(BufferLoad, n)->indices), n->span) : mutate_children(m, n);
+    return r ? expr_load(r->buffer, source_indices(m, r, AS(BufferLoad, n)->indices), n->span)
+             : mutate_children(m, n);
   case NK_BufferStore:
     r = map_get(&found->regions, AS(BufferStore, n)->buffer);
-    return r ? stmt_store(r->buffer, source_indices(m, r, AS(BufferStore, n)->indices), mutate(m, AS(BufferStore, n)->value), n->span)
+    return r ? stmt_store(r->buffer, source_indices(m, r, AS(BufferStore, n)->indices),
+                          mutate(m, AS(BufferStore, n)->value), n->span)
              : mutate_children(m, n);
   case NK_BufferRegion: /* of the reads and writes of inner blocks: they matter no more */
     r = map_get(&found->regions, AS(BufferRegion, n)->buffer);

@@ -1,4 +1,5 @@
-/* lower_opaque_block.c -- blocks become their bodies: predicates become branches, their buffers allocations.
+/* lower_opaque_block.c -- blocks become their bodies: predicates become branches, their buffers
+ * allocations.
  *
  * In:  blocks without variables, init or matched buffers.
  * Out: no blocks. Loops bound to threads stay loops for back ends without threads. */
@@ -7,7 +8,8 @@
 static Node *with_allocation(Node *buffer, Node *body) {
   Buffer *b = AS(Buffer, buffer);
   Node *decl = MAKE(DeclBuffer, b->node.span, VOID_TYPE, .buffer = buffer, .body = body);
-  return MAKE(Allocate, b->node.span, VOID_TYPE, .extents = b->shape, .elem = b->elem, .var = b->data, .body = decl);
+  return MAKE(Allocate, b->node.span, VOID_TYPE, .extents = b->shape, .elem = b->elem,
+              .var = b->data, .body = decl);
 }
 
 static Node *rewrite(Mutator *m, Node *n) {
@@ -16,10 +18,14 @@ static Node *rewrite(Mutator *m, Node *n) {
   BlockRealize *r = AS(BlockRealize, n);
   Block *b = AS(Block, r->block);
   if (r->iter_values.len || b->match_buffers.len || b->init)
-    error_raisef("LowerError", n->span, "block '%s' is not opaque: run ConvertBlocksToOpaque and LowerMatchBuffer first", b->name);
+    error_raisef("LowerError", n->span,
+                 "block '%s' is not opaque: run ConvertBlocksToOpaque and LowerMatchBuffer first",
+                 b->name);
   Node *body = mutate(m, b->body);
-  for (int i = b->alloc_buffers.len - 1; i >= 0; i--) body = with_allocation(b->alloc_buffers.at[i], body);
-  if (!expr_is_one(r->predicate)) body = MAKE(IfThenElse, n->span, VOID_TYPE, .cond = r->predicate, .then = body);
+  for (int i = b->alloc_buffers.len - 1; i >= 0; i--)
+    body = with_allocation(b->alloc_buffers.at[i], body);
+  if (!expr_is_one(r->predicate))
+    body = MAKE(IfThenElse, n->span, VOID_TYPE, .cond = r->predicate, .then = body);
   return body;
 }
 

@@ -1,6 +1,8 @@
-/* canonicalize_bindings.c -- drops aliases of variables, and fields taken from tuples that are known.
+/* canonicalize_bindings.c -- drops aliases of variables, and fields taken from tuples that are
+ * known.
  *
- * `y = x` goes, and y is x from there on, unless y is what a dataflow block gives out and x is not. */
+ * `y = x` goes, and y is x from there on, unless y is what a dataflow block gives out and x is not.
+ */
 #include "passes/passes.h"
 
 typedef struct Canon {
@@ -20,7 +22,8 @@ static Node *binding(Mutator *m, Node *n) {
   b.value = mutate(m, b.value);
   if (IS(TupleGetItem, b.value) && known_field(c, b.value)) b.value = known_field(c, b.value);
   if (IS(Tuple, b.value)) map_set(&c->tuples, b.var, b.value);
-  bool alias = IS(RelaxVar, b.value) && (AS(RelaxVar, b.var)->is_dataflow || !AS(RelaxVar, b.value)->is_dataflow);
+  bool alias = IS(RelaxVar, b.value) &&
+               (AS(RelaxVar, b.var)->is_dataflow || !AS(RelaxVar, b.value)->is_dataflow);
   if (alias) {
     map_set(&c->aliases, b.var, b.value);
     return NULL;

@@ -1,4 +1,5 @@
-/* dead_code_elimination.c -- drops bindings of pure values that nobody uses, and private functions that nobody reaches. */
+/* dead_code_elimination.c -- drops bindings of pure values that nobody uses, and private functions
+ * that nobody reaches. */
 #include "passes/passes.h"
 
 /* ---- bindings: backwards, so that a chain of dead ones goes in one sweep ---- */
@@ -55,8 +56,10 @@ static Node *sweep_block(Uses *u, Node *n) {
       copy.value = sweep_value(u, copy.value);
       binding = gc_copy(&copy, sizeof copy);
     }
-    use_all(u, IS(MatchCast, binding) ? AS(MatchCast, binding)->value : AS(VarBinding, binding)->value);
-    use_all(u, sinfo_of(IS(MatchCast, binding) ? AS(MatchCast, binding)->var : AS(VarBinding, binding)->var));
+    use_all(u, IS(MatchCast, binding) ? AS(MatchCast, binding)->value
+                                      : AS(VarBinding, binding)->value);
+    use_all(u, sinfo_of(IS(MatchCast, binding) ? AS(MatchCast, binding)->var
+                                               : AS(VarBinding, binding)->var));
     vec_push(&kept, binding);
   }
   if (!kept.len) return NULL;
@@ -116,7 +119,8 @@ Node *pass_dead_code_elimination(Node *module, const PassContext *context) {
     Function f = *AS(Function, m->functions.at[i]);
     Uses uses = {0};
     f.body = sweep_seq(&uses, f.body);
-    if (!node_equal(f.body, AS(Function, m->functions.at[i])->body, true, NULL)) out = module_with(out, m->globals.at[i], gc_copy(&f, sizeof f));
+    if (!node_equal(f.body, AS(Function, m->functions.at[i])->body, true, NULL))
+      out = module_with(out, m->globals.at[i], gc_copy(&f, sizeof f));
   }
   Reach r = {.module = out};
   m = AS(IRModule, out);

@@ -1,6 +1,8 @@
-/* legalize_ops.c -- calls of operators become calls of tensor programs, made from the operators' definitions.
+/* legalize_ops.c -- calls of operators become calls of tensor programs, made from the operators'
+ * definitions.
  *
- * Calls alike share one program. An operator without a compute, or on a tensor of unknown shape, stays. */
+ * Calls alike share one program. An operator without a compute, or on a tensor of unknown shape,
+ * stays. */
 #include "passes/passes.h"
 
 typedef struct Legalize {
@@ -41,7 +43,8 @@ static Node *own_program(Node *program, NodeVec extra) {
   PrimFunc f = *AS(PrimFunc, program);
   for each (Node *, v, &extra) {
     NodeVec params = {0}, buffers = {0};
-    for (int i = 0; i < f.params.len; i++) vec_push(&params, f.params.at[i]), vec_push(&buffers, f.buffers.at[i]);
+    for (int i = 0; i < f.params.len; i++)
+      vec_push(&params, f.params.at[i]), vec_push(&buffers, f.buffers.at[i]);
     vec_push(&params, *v);
     vec_push(&buffers, (Node *)NULL);
     f.params = params;
@@ -55,7 +58,8 @@ static Node *global_of(Legalize *l, Node *program, const char *hint) {
   NodeVec *same = map_get(&l->by_hash, key);
   if (same)
     for each (Node *, g, same)
-      if (node_equal(module_find(l->module, AS(GlobalVar, *g)->name), program, true, NULL)) return *g;
+      if (node_equal(module_find(l->module, AS(GlobalVar, *g)->name), program, true, NULL))
+        return *g;
   const char *name = module_fresh_name(l->module, hint);
   Node *global = MAKE(GlobalVar, program->span, VOID_TYPE, .sinfo = sinfo_object(), .name = name);
   l->module = module_with(l->module, global, program);
@@ -69,10 +73,13 @@ static bool shapes_are_known(Node *n) {
   NodeVec dims;
   if (IS(TupleStructInfo, info)) {
     for each (Node *, f, &AS(TupleStructInfo, info)->fields)
-      if (IS(TensorStructInfo, *f) && (!sinfo_tensor_shape(*f, &dims) || dtype_is_void(AS(TensorStructInfo, *f)->elem))) return false;
+      if (IS(TensorStructInfo, *f) &&
+          (!sinfo_tensor_shape(*f, &dims) || dtype_is_void(AS(TensorStructInfo, *f)->elem)))
+        return false;
     return true;
   }
-  return !IS(TensorStructInfo, info) || (sinfo_tensor_shape(info, &dims) && !dtype_is_void(AS(TensorStructInfo, info)->elem));
+  return !IS(TensorStructInfo, info) ||
+         (sinfo_tensor_shape(info, &dims) && !dtype_is_void(AS(TensorStructInfo, info)->elem));
 }
 
 /* Tensor operands, those inside tuples too, in the order the program takes them. */
@@ -85,7 +92,9 @@ static bool tensor_operands(NodeVec args, NodeVec *out) {
       if (!tensor_operands(AS(Tuple, *a)->fields, out)) return false;
     } else if (IS(TupleStructInfo, info))
       for (int i = 0; i < AS(TupleStructInfo, info)->fields.len; i++)
-        vec_push(out, MAKE(TupleGetItem, (*a)->span, VOID_TYPE, .sinfo = AS(TupleStructInfo, info)->fields.at[i], .tuple = *a, .index = i));
+        vec_push(out,
+                 MAKE(TupleGetItem, (*a)->span, VOID_TYPE,
+                      .sinfo = AS(TupleStructInfo, info)->fields.at[i], .tuple = *a, .index = i));
   }
   return true;
 }
@@ -100,7 +109,8 @@ static Node *legalized(Legalize *l, Node *n) {
   RelaxCall *c = AS(RelaxCall, n);
   const OpInfo *info = op_info(AS(Op, c->op)->name);
   NodeVec operands = {0};
-  bool known = info && info->legalize && shapes_are_known(n) && !IS(ObjectStructInfo, c->sinfo) && tensor_operands(c->args, &operands);
+  bool known = info && info->legalize && shapes_are_known(n) && !IS(ObjectStructInfo, c->sinfo) &&
+               tensor_operands(c->args, &operands);
   Node *program = known ? info->legalize(info, n) : NULL;
   if (!program) return n;
   NodeVec extra = extra_vars(AS(PrimFunc, program));
@@ -108,19 +118,22 @@ static Node *legalized(Legalize *l, Node *n) {
   Node *global = global_of(l, own_program(program, extra), dot ? dot + 1 : info->name);
   NodeVec args = NODES(global, tuple_of(operands, n->span)), outs = {0};
   if (extra.len) {
-    Node *shape = MAKE(ShapeStructInfo, n->span, VOID_TYPE, .known = true, .values = extra, .ndim = extra.len);
+    Node *shape = MAKE(ShapeStructInfo, n->span, VOID_TYPE, .known = true, .values = extra,
+                       .ndim = extra.len);
     vec_push(&args, MAKE(ShapeExpr, n->span, VOID_TYPE, .sinfo = shape, .values = extra));
   }
   if (IS(TupleStructInfo, c->sinfo)) outs = AS(TupleStructInfo, c->sinfo)->fields;
   else vec_push(&outs, c->sinfo);
-  return MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = c->sinfo, .op = op_get("relax.call_tir"), .args = args, .sinfo_args = outs);
+  return MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = c->sinfo, .op = op_get("relax.call_tir"),
+              .args = args, .sinfo_args = outs);
 }
 
 static Node *rewrite(Mutator *m, Node *n) {
   if (IS(Var, n) || IS(RelaxVar, n) || IS(PrimFunc, n)) return n;
   n = mutate_children(m, n);
-  bool operator = IS(RelaxCall, n) && IS(Op, AS(RelaxCall, n)->op) && strncmp(AS(Op, AS(RelaxCall, n)->op)->name, "relax.call_", 11) != 0;
-  return operator ? legalized(m->context, n) : n;
+  bool operator= IS(RelaxCall, n) && IS(Op, AS(RelaxCall, n)->op) &&
+      strncmp(AS(Op, AS(RelaxCall, n)->op)->name, "relax.call_", 11) != 0;
+  return operator? legalized(m->context, n) : n;
 }
 
 Node *pass_legalize_ops(Node *module, const PassContext *context) {

@@ -1,7 +1,9 @@
 /* remove_no_op.c -- drops statements without effect, empty branches, and loops that never run. */
 #include "passes/passes.h"
 
-static bool is_no_op(Node *n) { return !n || (IS(Evaluate, n) && expr_effect(AS(Evaluate, n)->value) < EFFECT_STATE); }
+static bool is_no_op(Node *n) {
+  return !n || (IS(Evaluate, n) && expr_effect(AS(Evaluate, n)->value) < EFFECT_STATE);
+}
 
 static Node *no_op(Span span) { return stmt_evaluate(int_imm(INT32, 0, span), span); }
 
@@ -16,8 +18,11 @@ static Node *cleaned_if(Node *n) {
   IfThenElse *i = AS(IfThenElse, n);
   bool no_then = is_no_op(i->then), no_else = is_no_op(i->orelse);
   if (no_then && no_else && expr_effect(i->cond) < EFFECT_STATE) return no_op(n->span);
-  if (no_then && !no_else) return MAKE(IfThenElse, n->span, VOID_TYPE, .cond = expr_not(i->cond, n->span), .then = i->orelse);
-  if (no_else && i->orelse) return MAKE(IfThenElse, n->span, VOID_TYPE, .cond = i->cond, .then = i->then);
+  if (no_then && !no_else)
+    return MAKE(IfThenElse, n->span, VOID_TYPE, .cond = expr_not(i->cond, n->span),
+                .then = i->orelse);
+  if (no_else && i->orelse)
+    return MAKE(IfThenElse, n->span, VOID_TYPE, .cond = i->cond, .then = i->then);
   return n;
 }
 
@@ -27,8 +32,12 @@ static Node *rewrite(Mutator *m, Node *n) {
   switch (n->kind) {
   case NK_SeqStmt: return cleaned_seq(n);
   case NK_IfThenElse: return cleaned_if(n);
-  case NK_For: return is_no_op(AS(For, n)->body) || expr_is_zero(AS(For, n)->extent) ? no_op(n->span) : n;
-  case NK_LetStmt: return is_no_op(AS(LetStmt, n)->body) && expr_effect(AS(LetStmt, n)->value) < EFFECT_STATE ? no_op(n->span) : n;
+  case NK_For:
+    return is_no_op(AS(For, n)->body) || expr_is_zero(AS(For, n)->extent) ? no_op(n->span) : n;
+  case NK_LetStmt:
+    return is_no_op(AS(LetStmt, n)->body) && expr_effect(AS(LetStmt, n)->value) < EFFECT_STATE
+               ? no_op(n->span)
+               : n;
   case NK_Allocate: return is_no_op(AS(Allocate, n)->body) ? no_op(n->span) : n;
   case NK_DeclBuffer: return is_no_op(AS(DeclBuffer, n)->body) ? no_op(n->span) : n;
   default: return n;

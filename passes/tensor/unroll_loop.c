@@ -1,4 +1,5 @@
-/* unroll_loop.c -- writes out unrolled loops of constant extent: the body once for each iteration. */
+/* unroll_loop.c -- writes out unrolled loops of constant extent: the body once for each iteration.
+ */
 #include "passes/passes.h"
 
 enum { MAX_COPIES = 4096 }; /* of one loop: beyond it the code would only grow */
@@ -15,14 +16,16 @@ static bool has_loop(Node *n) {
 
 static bool wants_unrolling(For *f, int64_t extent, int64_t auto_max) {
   if (extent > MAX_COPIES) return false;
-  return f->loop_kind == LOOP_UNROLLED || (f->loop_kind == LOOP_SERIAL && extent <= auto_max && !has_loop(f->body));
+  return f->loop_kind == LOOP_UNROLLED ||
+         (f->loop_kind == LOOP_SERIAL && extent <= auto_max && !has_loop(f->body));
 }
 
 static Node *unrolled(For *f, int64_t extent) {
   NodeVec copies = {0};
   for (int64_t i = 0; i < extent; i++) {
     Map map = {0};
-    map_set(&map, f->var, expr_binary(NK_Add, f->min, int_imm(f->var->dtype, i, f->node.span), f->node.span));
+    map_set(&map, f->var,
+            expr_binary(NK_Add, f->min, int_imm(f->var->dtype, i, f->node.span), f->node.span));
     /* Each copy has its own variables. */
     vec_push(&copies, copy_with_fresh_vars(substitute(f->body, &map)));
   }
@@ -35,7 +38,8 @@ static Node *rewrite(Mutator *m, Node *n) {
   if (!IS(For, n)) return n;
   int64_t extent, auto_max = *(int64_t *)m->context;
   For *f = AS(For, n);
-  if (expr_is_const_int(f->extent, &extent) && wants_unrolling(f, extent, auto_max)) return unrolled(f, extent);
+  if (expr_is_const_int(f->extent, &extent) && wants_unrolling(f, extent, auto_max))
+    return unrolled(f, extent);
   if (f->loop_kind != LOOP_UNROLLED) return n;
   For serial = *f; /* an extent that is not known, or too large */
   serial.loop_kind = LOOP_SERIAL;

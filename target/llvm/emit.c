@@ -4,6 +4,7 @@
  * failure leaves what was there before. */
 #include "target/llvm/codegen.h"
 #include <errno.h>
+#include <sys/stat.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -41,7 +42,15 @@ static void emit(void *context) {
     error_raisef("CompileError", (Span){0}, "can't write '%s': %s", e->path, strerror(errno));
 }
 
+/* Renaming onto a device or a pipe would replace it. */
+static void check_regular(const char *path) {
+  struct stat s;
+  if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
+    error_raisef("CompileError", (Span){0}, "can't write '%s': it is no regular file", path);
+}
+
 void emit_file(Node *module, const Target *target, EmitKind kind, const char *path) {
+  check_regular(path);
   Emission e = {.gen = {.module = module, .target = target}, .kind = kind, .path = path};
   /* A path that begins with '-' must not look like an option to a linker. */
   const char *here = path[0] == '/' ? "" : "./";

@@ -1,0 +1,282 @@
+/* access.c -- loads and stores: each index is checked against its dimension, the bytes against the
+ * memory that they lie in, and what is read must have been written.
+ *
+ * A vector index makes a vector access, element by element. A predicate masks lanes: what is masked
+ * out is not touched, and a load gives 0 there. */
+#include "target/interp/interp.h"
+#include <inttypes.h>
+
+typedef struct Access {
+  const ViewInfo *view;
+  CodeVec index;
+  int vector;     /* which index is a vector; -1: none */
+  int indices;    /* its lanes */
+  int elem_lanes; /* lanes of an element */
+  int size;       /* bytes of a lane */
+  const Code *predicate; /* or NULL */
+  Load *load;
+  Store *store;
+  const char *doing;
+  Span span;
+} Access;
+
+static Access access_new(Compiler *c, Node *buffer, const NodeVec *indices, Node *predicate,
+                         const char *doing) {
+  ViewInfo *info = compile_view(c, buffer, false);
+  DataType elem = info->buffer->elem;
+  Access a = {.view = info, .vector = -1, .indices = 1, .elem_lanes = elem.lanes,
+              .size = scalar_nbytes(elem), .load = scalar_load(elem), .store = scalar_store(elem),
+              .doing = doing, .span = c->span};
+  if (indices->len != info->ndim)
+    fault(c->span, "buffer '%s' has %d dimensions, but %d indices are given", info->buffer->name,
+          info->ndim, indices->len);
+  for (int i = 0; i < indices->len; i++) {
+    const Code *index = compile_as(c, indices->at[i], INT64);
+    vec_push(&a.index, index);
+    if (index->t.lanes == 1) continue;
+    if (a.vector >= 0) unsupported(c->span, "an access with two vector indices");
+    a.vector = i;
+    a.indices = index->t.lanes;
+  }
+  if (a.indices * a.elem_lanes > MAX_LANES) unsupported(c->span, "an access of that many lanes");
+  if (predicate) a.predicate = compile_condition(c, predicate);
+  return a;
+}
+
+/* ---- faults ---- */
+
+static const char *name_of(const Access *a) {
+  return a->view->buffer->name ? a->view->buffer->name : "_";
+}
+
+static _Noreturn void out_of_bounds(const Access *a, const View *v, int axis, int64_t index) {
+  fault(a->span, "%s of '%s' is out of bounds: index %" PRId64 " of dimension %d, whose extent is %" PRId64,
+        a->doing, name_of(a), index, axis, v->dims[axis]);
+}
+
+static _Noreturn void outside_memory(const Access *a, const View *v, const char *at) {
+  if (!v->memory) fault(a->span, "%s of '%s': its pointer is null", a->doing, name_of(a));
+  const Memory *m = v->memory;
+  int64_t from = at - m->lo;
+  fault(a->span,
+        "%s of '%s' is out of bounds: bytes %" PRId64 " to %" PRId64 " of memory of %" PRId64 " bytes%s%s%s",
+        a->doing, name_of(a), from, from + a->size * a->elem_lanes - 1, (int64_t)(m->hi - m->lo),
+        m->name ? " ('" : "", m->name ? m->name : "", m->name ? "')" : "");
+}
+
+static _Noreturn void not_written(const Access *a, const Scalar *index) {
+  Str at = {0};
+  for (int i = 0; i < a->index.len; i++) str_printf(&at, "%s%" PRId64, i ? ", " : "", index[i].i);
+  fault(a->span, "%s of '%s' reads element [%s], which was never written", a->doing, name_of(a),
+        a->index.len ? str_text(&at) : "()");
+}
+
+/* ---- one element ---- */
+
+static View *view_of(const Access *a, Frame *f) {
+  return a->view->is_declared ? &f->views[a->view->index] : view_bind(a->view, f);
+}
+
+/* Where the element is; `last`: the end of a dimension is allowed too, for addresses. */
+static char *locate(const Access *a, const View *v, const Scalar *index, bool last) {
+  int64_t at = 0;
+  for (int i = 0; i < a->index.len; i++) {
+    int64_t x = index[i].i;
+    if (x < 0 || x >= v->dims[i] + last) out_of_bounds(a, v, i, x);
+    at += x * v->strides[i];
+  }
+  return v->base + at * a->view->nbytes;
+}
+
+static char *checked(const Access *a, const View *v, const Scalar *index) {
+  char *at = locate(a, v, index, false);
+  const Memory *m = v->memory;
+  bool bad = m ? at < m->lo || at + a->view->nbytes > m->hi : !v->data;
+  if (bad) outside_memory(a, v, at);
+  return at;
+}
+
+static inline bool all_written(const unsigned char *shadow, int n) {
+  uint32_t four;
+  uint64_t eight;
+  switch (n) {
+  case 1: return *shadow;
+  case 4: return memcpy(&four, shadow, 4), four == 0x01010101u;
+  case 8: return memcpy(&eight, shadow, 8), eight == 0x0101010101010101u;
+  default: return !memchr(shadow, 0, (size_t)n);
+  }
+}
+
+static const char *to_read(const Access *a, const View *v, const Scalar *index) {
+  char *at = checked(a, v, index);
+  const Memory *m = v->memory;
+  if (m && m->shadow && !all_written(m->shadow + (at - m->lo), a->view->nbytes))
+    not_written(a, index);
+  return at;
+}
+
+static char *to_write(const Access *a, const View *v, const Scalar *index) {
+  char *at = checked(a, v, index);
+  Memory *m = v->memory;
+  if (m && m->is_constant) fault(a->span, "%s of '%s' changes a constant", a->doing, name_of(a));
+  if (m && m->shadow) memset(m->shadow + (at - m->lo), 1, (size_t)a->view->nbytes);
+  return at;
+}
+
+/* ---- loads ---- */
+
+typedef struct LoadCode {
+  Code code;
+  Access access;
+  CastOp *cast; /* to the dtype of the load, or NULL */
+} LoadCode;
+
+static Scalar finish(const LoadCode *n, Scalar v) {
+  return n->cast ? n->cast(n->access.view->buffer->elem, n->code.t, v) : v;
+}
+
+static Scalar eval_load(const Code *c, Frame *f) {
+  const LoadCode *n = (const LoadCode *)c;
+  const Access *a = &n->access;
+  Scalar index[a->index.len + 1];
+  if (a->predicate && !code_eval(a->predicate, f).i) return (Scalar){0};
+  for (int i = 0; i < a->index.len; i++) index[i] = code_eval(a->index.at[i], f);
+  Scalar v = a->load(to_read(a, view_of(a, f), index));
+  return n->cast ? finish(n, v) : v;
+}
+
+/* The indices of one element, and the values of the index that is a vector. */
+typedef struct Indices {
+  Scalar *one, *lanes, *mask;
+} Indices;
+
+static void eval_indices(const Access *a, Frame *f, Indices *x) {
+  for (int i = 0; i < a->index.len; i++) {
+    if (i == a->vector) code_lanes(a->index.at[i], f, a->indices, x->lanes);
+    else x->one[i] = code_eval(a->index.at[i], f);
+  }
+  if (a->predicate) code_lanes(a->predicate, f, a->indices * a->elem_lanes, x->mask);
+}
+
+/* Is any lane of element k to be touched? Sets the index. */
+static bool select_element(const Access *a, Indices *x, int k) {
+  if (a->vector >= 0) x->one[a->vector] = x->lanes[k];
+  if (!a->predicate) return true;
+  for (int j = 0; j < a->elem_lanes; j++)
+    if (x->mask[k * a->elem_lanes + j].i) return true;
+  return false;
+}
+
+static bool lane_is_on(const Access *a, const Indices *x, int lane) {
+  return !a->predicate || x->mask[lane].i;
+}
+
+static void lanes_load(const Code *c, Frame *f, Scalar *out) {
+  const LoadCode *n = (const LoadCode *)c;
+  const Access *a = &n->access;
+  Scalar one[a->index.len + 1], lanes[a->indices], mask[a->predicate ? c->t.lanes : 1];
+  Indices x = {one, lanes, mask};
+  eval_indices(a, f, &x);
+  const View *v = view_of(a, f);
+  memset(out, 0, sizeof *out * (size_t)c->t.lanes);
+  for (int k = 0; k < a->indices; k++) {
+    if (!select_element(a, &x, k)) continue;
+    const char *at = to_read(a, v, one);
+    for (int j = 0; j < a->elem_lanes; j++) {
+      int lane = k * a->elem_lanes + j;
+      if (lane_is_on(a, &x, lane)) out[lane] = finish(n, a->load(at + j * a->size));
+    }
+  }
+}
+
+const Code *compile_load(Compiler *c, BufferLoad *n) {
+  LoadCode *code = NEW(LoadCode, .code = {eval_load, lanes_load, n->node.dtype, c->span});
+  code->access = access_new(c, n->buffer, &n->indices, n->predicate, "load");
+  int lanes = code->access.indices * code->access.elem_lanes;
+  if (lanes != n->node.dtype.lanes)
+    fault(c->span, "a load of %s from %d lanes of '%s'", dtype_text(n->node.dtype), lanes,
+          name_of(&code->access));
+  DataType elem = code->access.view->buffer->elem;
+  if (elem.code != n->node.dtype.code || elem.bits != n->node.dtype.bits)
+    code->cast = scalar_cast(elem, n->node.dtype);
+  return &code->code;
+}
+
+static Scalar eval_address(const Code *c, Frame *f) {
+  const Access *a = &((const LoadCode *)c)->access;
+  Scalar index[a->index.len + 1];
+  for (int i = 0; i < a->index.len; i++) index[i] = code_eval(a->index.at[i], f);
+  return (Scalar){.p = locate(a, view_of(a, f), index, true)};
+}
+
+const Code *compile_address(Compiler *c, BufferLoad *n) {
+  NodeVec indices = {0};
+  for each (Node *, i, &n->indices) vec_push(&indices, IS(Ramp, *i) ? AS(Ramp, *i)->base : *i);
+  LoadCode *code = NEW(LoadCode, .code = {.eval = eval_address, .t = HANDLE, .span = c->span});
+  code->access = access_new(c, n->buffer, &indices, NULL, "address");
+  return &code->code;
+}
+
+/* ---- stores ---- */
+
+typedef struct StoreStep {
+  Step step;
+  Access access;
+  const Code *value;
+} StoreStep;
+
+static Status run_store(const Step *s, Frame *f) {
+  const StoreStep *n = (const StoreStep *)s;
+  const Access *a = &n->access;
+  Scalar index[a->index.len + 1];
+  Scalar v = code_eval(n->value, f);
+  if (a->predicate && !code_eval(a->predicate, f).i) return GO_ON;
+  for (int i = 0; i < a->index.len; i++) index[i] = code_eval(a->index.at[i], f);
+  a->store(to_write(a, view_of(a, f), index), v);
+  return GO_ON;
+}
+
+static void check_masked_write(const Access *a, const View *v, const Scalar *index, int lanes_on) {
+  if (lanes_on == a->elem_lanes) return (void)to_write(a, v, index);
+  const char *at = checked(a, v, index); /* a part of an element is not all of it */
+  if (v->memory && v->memory->is_constant) (void)to_write(a, v, index);
+  (void)at;
+}
+
+static Status run_store_lanes(const Step *s, Frame *f) {
+  const StoreStep *n = (const StoreStep *)s;
+  const Access *a = &n->access;
+  int lanes = a->indices * a->elem_lanes;
+  Scalar one[a->index.len + 1], index[a->indices], mask[a->predicate ? lanes : 1], value[lanes];
+  Indices x = {one, index, mask};
+  code_lanes(n->value, f, lanes, value);
+  eval_indices(a, f, &x);
+  const View *v = view_of(a, f);
+  for (int k = 0; k < a->indices; k++) {
+    if (!select_element(a, &x, k)) continue;
+    int on = 0;
+    char *at = checked(a, v, one);
+    for (int j = 0; j < a->elem_lanes; j++) on += lane_is_on(a, &x, k * a->elem_lanes + j);
+    check_masked_write(a, v, one, on);
+    for (int j = 0; j < a->elem_lanes; j++) {
+      int lane = k * a->elem_lanes + j;
+      if (!lane_is_on(a, &x, lane)) continue;
+      a->store(at + j * a->size, value[lane]);
+      if (v->memory && v->memory->shadow)
+        memset(v->memory->shadow + (at - v->memory->lo) + j * a->size, 1, (size_t)a->size);
+    }
+  }
+  return GO_ON;
+}
+
+const Step *compile_store(Compiler *c, BufferStore *n) {
+  StoreStep *step = NEW(StoreStep, .step = {run_store, c->span});
+  step->value = compile_as(c, n->value, AS(Buffer, n->buffer)->elem);
+  step->access = access_new(c, n->buffer, &n->indices, n->predicate, "store");
+  int lanes = step->access.indices * step->access.elem_lanes;
+  if (step->value->t.lanes != 1 && step->value->t.lanes != lanes)
+    fault(c->span, "a store of %s to %d lanes of '%s'", dtype_text(step->value->t), lanes,
+          name_of(&step->access));
+  if (lanes > 1) step->step.run = run_store_lanes;
+  return &step->step;
+}
