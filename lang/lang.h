@@ -27,10 +27,11 @@ bool session_run(Session *s, const Source *source, Value *last);
 /* As error_report, with notes on what caused the error. */
 void error_report_uncaught(const Error *e);
 
-/* Evaluates only what the text defines (see definitions.c); faults are reported, each statement on its own. */
+/* Evaluates only what the text defines (see definitions.c); faults are reported, each statement on
+ * its own. */
 void session_define(Session *s, const AstModule *tree);
 
-/* Reads a file whole. NULL with a diagnostic if it can't be read, is a folder, or is larger than 2
+/* Reads a file whole; "-" is standard input. NULL with a diagnostic if it can't be read, is a folder, or is larger than 2
  * GB. */
 const Source *source_read(const char *path);
 

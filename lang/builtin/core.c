@@ -8,7 +8,8 @@ static Value builtin_print(BuiltinCall *c) {
   Str out = {0};
   ValueVec *args = value_items(c->args[0]);
   const char *sep = value_is_none(c->args[1]) ? " " : value_as_text(c->args[1], "sep", c->spans[1]);
-  const char *end = value_is_none(c->args[2]) ? "\n" : value_as_text(c->args[2], "end", c->spans[2]);
+  const char *end =
+      value_is_none(c->args[2]) ? "\n" : value_as_text(c->args[2], "end", c->spans[2]);
   for (int i = 0; i < args->len; i++) {
     if (i) str_add(&out, sep);
     value_add_str(args->at[i], &out);
@@ -36,7 +37,9 @@ static Value builtin_input(BuiltinCall *c) {
   return v;
 }
 
-static Value builtin_len(BuiltinCall *c) { return value_int(value_length(c->args[0], c->spans[0])); }
+static Value builtin_len(BuiltinCall *c) {
+  return value_int(value_length(c->args[0], c->spans[0]));
+}
 
 static Value builtin_repr(BuiltinCall *c) {
   Str out = {0};

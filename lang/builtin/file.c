@@ -59,7 +59,11 @@ static size_t utf8_valid_length(const char *text, size_t n) {
   size_t i = 0;
   while (i < n) {
     unsigned char c = (unsigned char)text[i];
-    size_t size = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    size_t size = c < 0x80                ? 1
+                  : c >= 0xc2 && c < 0xe0 ? 2
+                  : c >= 0xe0 && c < 0xf0 ? 3
+                  : c >= 0xf0 && c < 0xf5 ? 4
+                                          : 0;
     if (!size || i + size > n) return i;
     for (size_t k = 1; k < size; k++)
       if (((unsigned char)text[i + k] & 0xc0) != 0x80) return i;
@@ -86,7 +90,8 @@ static Value read_line(FILE *f, BuiltinCall *c) {
 
 static Value file_read(BuiltinCall *c) {
   FILE *f = handle(c->self, false, c->span);
-  int64_t limit = value_is_none(c->args[0]) ? -1 : value_as_int(c->args[0], "the size", c->spans[0]);
+  int64_t limit =
+      value_is_none(c->args[0]) ? -1 : value_as_int(c->args[0], "the size", c->spans[0]);
   Str out = {0};
   int64_t chars = 0;
   for (int ch; (limit < 0 || chars < limit) && (ch = fgetc(f)) != EOF;) {

@@ -4,8 +4,7 @@
 static Value reduce(BuiltinCall *c) {
   Value it = value_iter(c->args[1], c->spans[1]);
   Value total = c->args[2].type ? c->args[2] : value_next(it, c->span);
-  if (!total.type)
-    raise("TypeError", c->span, "reduce() of empty iterable with no initial value");
+  if (!total.type) raise("TypeError", c->span, "reduce() of empty iterable with no initial value");
   for (Value x; (x = value_next(it, c->span)).type;) {
     Value args[] = {total, x};
     total = value_call_with(c->args[0], 2, args, c->span);

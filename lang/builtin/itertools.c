@@ -69,8 +69,12 @@ static Value islice(BuiltinCall *c) {
                    c->args[3].type ? c->args[3] : value_none()};
   for (int i = 0; i < 3; i++)
     if (!value_is_none(given[i])) b[i] = value_as_int(given[i], "a bound of islice()", c->span);
-  if (b[0] < 0 || b[2] < 1) raise("ValueError", c->span, "islice() takes bounds that are not negative, and a step of 1 or more");
-  return value_iterator((IteratorObject){.next = islice_next, .name = "islice", .state = b,
+  if (b[0] < 0 || b[2] < 1)
+    raise("ValueError", c->span,
+          "islice() takes bounds that are not negative, and a step of 1 or more");
+  return value_iterator((IteratorObject){.next = islice_next,
+                                         .name = "islice",
+                                         .state = b,
                                          .source = value_iter(c->args[0], c->spans[0])});
 }
 
@@ -87,8 +91,10 @@ static Value while_next(IteratorObject *it, Span span) { /* n: 0 take, 1 drop, 2
   return value_absent();
 }
 static Value take_or_drop(BuiltinCall *c, int64_t how) {
-  return value_iterator((IteratorObject){.next = while_next, .name = c->builtin->name,
-                                         .second = c->args[0], .n = how,
+  return value_iterator((IteratorObject){.next = while_next,
+                                         .name = c->builtin->name,
+                                         .second = c->args[0],
+                                         .n = how,
                                          .source = value_iter(c->args[1], c->spans[1])});
 }
 static Value takewhile(BuiltinCall *c) { return take_or_drop(c, 0); }
@@ -101,7 +107,8 @@ static Value starmap_next(IteratorObject *it, Span span) {
   return value_call_with(it->second, args.len, args.at, span);
 }
 static Value starmap(BuiltinCall *c) {
-  return value_iterator((IteratorObject){.next = starmap_next, .name = "starmap",
+  return value_iterator((IteratorObject){.next = starmap_next,
+                                         .name = "starmap",
                                          .second = c->args[0],
                                          .source = value_iter(c->args[1], c->spans[1])});
 }
@@ -166,7 +173,8 @@ static Value product(BuiltinCall *c) {
   int64_t times = value_as_int(c->args[1], "repeat", c->spans[1]);
   if (times < 0 || times > 1000) raise("ValueError", c->spans[1], "repeat must be from 0 to 1000");
   ValueVec *given = value_items(c->args[0]);
-  for (int i = 0; i < given->len; i++) given->at[i] = value_list(value_to_vec(given->at[i], c->span));
+  for (int i = 0; i < given->len; i++)
+    given->at[i] = value_list(value_to_vec(given->at[i], c->span));
   for (int64_t k = 0; k < times; k++)
     for each (Value, v, given) {
       vec_push(&o->pools, *value_items(*v));
@@ -204,7 +212,8 @@ static void choose(Choices *k, int depth, Span span) {
 }
 
 static Value choices(BuiltinCall *c, bool repeats, bool ordered) {
-  Choices k = {.pool = value_to_vec(c->args[0], c->spans[0]), .repeats = repeats, .ordered = ordered};
+  Choices k = {
+      .pool = value_to_vec(c->args[0], c->spans[0]), .repeats = repeats, .ordered = ordered};
   int64_t r = value_is_none(c->args[1]) ? k.pool.len : value_as_int(c->args[1], "r", c->spans[1]);
   if (r < 0 || r > 1000) raise("ValueError", c->spans[1], "r must be from 0 to 1000");
   k.r = (int)r;

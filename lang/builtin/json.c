@@ -39,7 +39,8 @@ static uint32_t read_hex4(Reader *r) {
   if (r->end - r->at < 4) bad(r, "four hex digits");
   for (int i = 0; i < 4; i++, r->at++) {
     if (!isxdigit((unsigned char)*r->at)) bad(r, "a hex digit");
-    code = code * 16 + (uint32_t)(isdigit((unsigned char)*r->at) ? *r->at - '0' : tolower(*r->at) - 'a' + 10);
+    code = code * 16 +
+           (uint32_t)(isdigit((unsigned char)*r->at) ? *r->at - '0' : tolower(*r->at) - 'a' + 10);
   }
   return code;
 }
@@ -52,7 +53,8 @@ static void read_escape(Reader *r, Str *out) {
   if (name) return str_add_char(out, values[name - names]);
   if (c != 'u') r->at--, bad(r, "an escape");
   uint32_t code = read_hex4(r);
-  if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' && r->at[1] == 'u') {
+  if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' &&
+      r->at[1] == 'u') {
     r->at += 2;
     uint32_t low = read_hex4(r);
     if (low < 0xdc00 || low > 0xdfff) bad(r, "the second half of a pair");

@@ -8,8 +8,10 @@ static double arg(BuiltinCall *c, int i) {
 
 /* A result that is NaN or infinite although the arguments were finite is an error. */
 static Value checked(BuiltinCall *c, double r, bool finite) {
-  if (finite && isnan(r)) raise("ValueError", c->span, "math domain error in %s()", c->builtin->name);
-  if (finite && isinf(r)) raise("OverflowError", c->span, "math range error in %s()", c->builtin->name);
+  if (finite && isnan(r))
+    raise("ValueError", c->span, "math domain error in %s()", c->builtin->name);
+  if (finite && isinf(r))
+    raise("OverflowError", c->span, "math range error in %s()", c->builtin->name);
   return value_float(r);
 }
 
@@ -58,8 +60,9 @@ BINARY(remainder, remainder)
 
 static double positive(BuiltinCall *c) {
   double x = arg(c, 0);
-  if (x <= 0) raise("ValueError", c->spans[0], "math domain error in %s(): %s is not positive",
-                    c->builtin->name, value_repr(c->args[0]));
+  if (x <= 0)
+    raise("ValueError", c->spans[0], "math domain error in %s(): %s is not positive",
+          c->builtin->name, value_repr(c->args[0]));
   return x;
 }
 static Value math_log(BuiltinCall *c) {
@@ -99,11 +102,13 @@ static int64_t int_arg(BuiltinCall *c, int i) {
 }
 static int64_t not_negative(BuiltinCall *c, int i) {
   int64_t n = int_arg(c, i);
-  if (n < 0) raise("ValueError", c->spans[i], "%s() needs an int that is not negative", c->builtin->name);
+  if (n < 0)
+    raise("ValueError", c->spans[i], "%s() needs an int that is not negative", c->builtin->name);
   return n;
 }
 _Noreturn static void too_large(BuiltinCall *c) {
-  raise("OverflowError", c->span, "the result of %s() does not fit in a 64-bit int", c->builtin->name);
+  raise("OverflowError", c->span, "the result of %s() does not fit in a 64-bit int",
+        c->builtin->name);
 }
 
 static Value math_isqrt(BuiltinCall *c) {
@@ -199,7 +204,8 @@ static Value math_modf(BuiltinCall *c) {
 }
 static Value math_hypot(BuiltinCall *c) {
   double r = 0;
-  for each (Value, v, value_items(c->args[0])) r = hypot(r, value_as_float(*v, "the argument", c->span));
+  for each (Value, v, value_items(c->args[0]))
+    r = hypot(r, value_as_float(*v, "the argument", c->span));
   return value_float(r);
 }
 
@@ -221,36 +227,62 @@ static Value math_prod(BuiltinCall *c) {
   return r;
 }
 
-#define ROW(name, signature, doc) {#name, signature, math_##name, doc}
+#define ROW(name, signature, doc)                                                                  \
+  { #name, signature, math_##name, doc }
 static const Builtin rows[] = {
-    ROW(acos, "x, /", "arc cosine"), ROW(acosh, "x, /", "inverse hyperbolic cosine"),
-    ROW(asin, "x, /", "arc sine"), ROW(asinh, "x, /", "inverse hyperbolic sine"),
-    ROW(atan, "x, /", "arc tangent"), ROW(atan2, "y, x, /", "the angle of (x, y)"),
-    ROW(atanh, "x, /", "inverse hyperbolic tangent"), ROW(cbrt, "x, /", "cube root"),
-    ROW(ceil, "x, /", "the least int not below x"), ROW(comb, "n, k, /", "ways to choose k of n"),
-    ROW(copysign, "x, y, /", "|x| with the sign of y"), ROW(cos, "x, /", "cosine"),
-    ROW(cosh, "x, /", "hyperbolic cosine"), ROW(degrees, "x, /", "radians to degrees"),
-    ROW(erf, "x, /", "error function"), ROW(erfc, "x, /", "1 - erf(x)"),
-    ROW(exp, "x, /", "e ** x"), ROW(exp2, "x, /", "2 ** x"), ROW(expm1, "x, /", "exp(x) - 1"),
-    ROW(fabs, "x, /", "|x| as a float"), ROW(factorial, "n, /", "n!"),
-    ROW(floor, "x, /", "the greatest int not above x"), ROW(fmod, "x, y, /", "C's remainder"),
-    ROW(frexp, "x, /", "(m, e) with x == m * 2**e"), ROW(fsum, "iterable, /", "an accurate sum"),
-    ROW(gamma, "x, /", "gamma function"), ROW(gcd, "*integers", "greatest common divisor"),
+    ROW(acos, "x, /", "arc cosine"),
+    ROW(acosh, "x, /", "inverse hyperbolic cosine"),
+    ROW(asin, "x, /", "arc sine"),
+    ROW(asinh, "x, /", "inverse hyperbolic sine"),
+    ROW(atan, "x, /", "arc tangent"),
+    ROW(atan2, "y, x, /", "the angle of (x, y)"),
+    ROW(atanh, "x, /", "inverse hyperbolic tangent"),
+    ROW(cbrt, "x, /", "cube root"),
+    ROW(ceil, "x, /", "the least int not below x"),
+    ROW(comb, "n, k, /", "ways to choose k of n"),
+    ROW(copysign, "x, y, /", "|x| with the sign of y"),
+    ROW(cos, "x, /", "cosine"),
+    ROW(cosh, "x, /", "hyperbolic cosine"),
+    ROW(degrees, "x, /", "radians to degrees"),
+    ROW(erf, "x, /", "error function"),
+    ROW(erfc, "x, /", "1 - erf(x)"),
+    ROW(exp, "x, /", "e ** x"),
+    ROW(exp2, "x, /", "2 ** x"),
+    ROW(expm1, "x, /", "exp(x) - 1"),
+    ROW(fabs, "x, /", "|x| as a float"),
+    ROW(factorial, "n, /", "n!"),
+    ROW(floor, "x, /", "the greatest int not above x"),
+    ROW(fmod, "x, y, /", "C's remainder"),
+    ROW(frexp, "x, /", "(m, e) with x == m * 2**e"),
+    ROW(fsum, "iterable, /", "an accurate sum"),
+    ROW(gamma, "x, /", "gamma function"),
+    ROW(gcd, "*integers", "greatest common divisor"),
     ROW(hypot, "*coordinates", "length of a vector"),
     ROW(isclose, "a, b, *, rel_tol=1e-09, abs_tol=0.0", "are they close?"),
-    ROW(isfinite, "x, /", "neither infinite nor NaN?"), ROW(isinf, "x, /", "infinite?"),
-    ROW(isnan, "x, /", "NaN?"), ROW(isqrt, "n, /", "integer square root"),
-    ROW(lcm, "*integers", "least common multiple"), ROW(ldexp, "x, i, /", "x * 2**i"),
-    ROW(lgamma, "x, /", "log of |gamma|"), ROW(log, "x, base?, /", "logarithm"),
-    ROW(log10, "x, /", "to base 10"), ROW(log1p, "x, /", "log(1 + x)"),
-    ROW(log2, "x, /", "to base 2"), ROW(modf, "x, /", "(fraction, whole)"),
+    ROW(isfinite, "x, /", "neither infinite nor NaN?"),
+    ROW(isinf, "x, /", "infinite?"),
+    ROW(isnan, "x, /", "NaN?"),
+    ROW(isqrt, "n, /", "integer square root"),
+    ROW(lcm, "*integers", "least common multiple"),
+    ROW(ldexp, "x, i, /", "x * 2**i"),
+    ROW(lgamma, "x, /", "log of |gamma|"),
+    ROW(log, "x, base?, /", "logarithm"),
+    ROW(log10, "x, /", "to base 10"),
+    ROW(log1p, "x, /", "log(1 + x)"),
+    ROW(log2, "x, /", "to base 2"),
+    ROW(modf, "x, /", "(fraction, whole)"),
     ROW(nextafter, "x, y, /", "the next float after x towards y"),
-    ROW(perm, "n, k=None, /", "ordered choices of k of n"), ROW(pow, "x, y, /", "x ** y as floats"),
+    ROW(perm, "n, k=None, /", "ordered choices of k of n"),
+    ROW(pow, "x, y, /", "x ** y as floats"),
     ROW(prod, "iterable, /, *, start=1", "product of the items"),
-    ROW(radians, "x, /", "degrees to radians"), ROW(remainder, "x, y, /", "IEEE remainder"),
-    ROW(sin, "x, /", "sine"), ROW(sinh, "x, /", "hyperbolic sine"),
-    ROW(sqrt, "x, /", "square root"), ROW(tan, "x, /", "tangent"),
-    ROW(tanh, "x, /", "hyperbolic tangent"), ROW(trunc, "x, /", "towards zero, as an int"),
+    ROW(radians, "x, /", "degrees to radians"),
+    ROW(remainder, "x, y, /", "IEEE remainder"),
+    ROW(sin, "x, /", "sine"),
+    ROW(sinh, "x, /", "hyperbolic sine"),
+    ROW(sqrt, "x, /", "square root"),
+    ROW(tan, "x, /", "tangent"),
+    ROW(tanh, "x, /", "hyperbolic tangent"),
+    ROW(trunc, "x, /", "towards zero, as an int"),
 };
 #undef ROW
 

@@ -7,8 +7,7 @@ static Value builtin_abs(BuiltinCall *c) {
   Value x = c->args[0];
   if (x.type == &type_float) return value_float(fabs(x.real));
   if (x.type == &type_bool) return value_int(x.boolean);
-  if (x.type == &type_int)
-    return x.integer < 0 ? value_unary(AST_NEG, x, c->span) : x;
+  if (x.type == &type_int) return x.integer < 0 ? value_unary(AST_NEG, x, c->span) : x;
   if (x.type == &type_instance) {
     Value r = instance_special(x, "__abs__", 0, NULL, c->span);
     if (r.type) return r;
@@ -76,7 +75,8 @@ static Value builtin_pow(BuiltinCall *c) {
   int64_t m = value_as_int(c->args[2], "the modulus", c->spans[2]);
   int64_t e = value_as_int(c->args[1], "the exponent", c->spans[1]);
   if (!m) raise("ValueError", c->span, "pow() 3rd argument cannot be 0");
-  if (e < 0) raise("ValueError", c->span, "pow() with a modulus needs an exponent that is not negative");
+  if (e < 0)
+    raise("ValueError", c->span, "pow() with a modulus needs an exponent that is not negative");
   Value base = value_binary(AST_MOD, c->args[0], value_int(m == INT64_MIN ? m : llabs(m)), c->span);
   int64_t r = (int64_t)modulo_power((uint64_t)value_as_int(base, "the base", c->span), (uint64_t)e,
                                     m < 0 ? 0 - (uint64_t)m : (uint64_t)m);

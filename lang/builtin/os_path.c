@@ -163,7 +163,8 @@ static Value os_mkdir(BuiltinCall *c) {
 }
 static Value os_makedirs(BuiltinCall *c) {
   const char *path = path_arg(c, 0);
-  for (const char *slash = strchr(path + (*path == '/'), '/'); slash; slash = strchr(slash + 1, '/'))
+  for (const char *slash = strchr(path + (*path == '/'), '/'); slash;
+       slash = strchr(slash + 1, '/'))
     make_folder(str_copy_n(path, (size_t)(slash - path)), true, c->span);
   make_folder(path, value_truth(c->args[1], c->span), c->span);
   return value_none();

@@ -67,15 +67,16 @@ static Value uniform(BuiltinCall *c) {
 }
 static Value gauss(BuiltinCall *c) {
   double mu = value_as_float(c->args[0], "mu", c->spans[0]);
-  return value_float(mu + value_as_float(c->args[1], "sigma", c->spans[1]) *
-                              random_normal(generator()));
+  return value_float(mu +
+                     value_as_float(c->args[1], "sigma", c->spans[1]) * random_normal(generator()));
 }
 
 static int64_t between(int64_t low, int64_t count) {
   return (int64_t)((uint64_t)low + random_below(generator(), (uint64_t)count));
 }
 static Value randint(BuiltinCall *c) {
-  int64_t a = value_as_int(c->args[0], "a", c->spans[0]), b = value_as_int(c->args[1], "b", c->spans[1]);
+  int64_t a = value_as_int(c->args[0], "a", c->spans[0]),
+          b = value_as_int(c->args[1], "b", c->spans[1]);
   if (a > b || (uint64_t)b - (uint64_t)a >= INT64_MAX)
     raise("ValueError", c->span, "empty or too large range for randint(%lld, %lld)", (long long)a,
           (long long)b);
@@ -85,7 +86,8 @@ static Value randrange(BuiltinCall *c) {
   int64_t start = value_as_int(c->args[0], "start", c->spans[0]), stop = start;
   if (c->args[1].type) stop = value_as_int(c->args[1], "stop", c->spans[1]);
   else start = 0;
-  RangeObject *r = value_range(start, stop, value_as_int(c->args[2], "step", c->spans[2]), c->span).object;
+  RangeObject *r =
+      value_range(start, stop, value_as_int(c->args[2], "step", c->spans[2]), c->span).object;
   if (!r->length) raise("ValueError", c->span, "empty range for randrange()");
   return value_int(r->start + between(0, r->length) * r->step);
 }

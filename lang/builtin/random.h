@@ -12,8 +12,8 @@ typedef struct Random {
 
 Random random_seeded(uint64_t seed);
 uint64_t random_bits(Random *r);
-double random_unit(Random *r);                   /* [0, 1), 53 bits */
-double random_normal(Random *r);                 /* mean 0, deviation 1 (Marsaglia's polar method) */
+double random_unit(Random *r);   /* [0, 1), 53 bits */
+double random_normal(Random *r); /* mean 0, deviation 1 (Marsaglia's polar method) */
 uint64_t random_below(Random *r, uint64_t bound); /* without bias; bound > 0 */
 
 #endif

@@ -50,14 +50,15 @@ static Value new_int(BuiltinCall *c) {
         x, c->args[1].type ? value_as_int(c->args[1], "the base", c->spans[1]) : 10, c->spans[0]);
   if (x.type == &type_float) {
     if (isnan(x.real)) raise("ValueError", c->spans[0], "cannot convert float NaN to integer");
-    if (isinf(x.real)) raise("OverflowError", c->spans[0], "cannot convert float infinity to integer");
+    if (isinf(x.real))
+      raise("OverflowError", c->spans[0], "cannot convert float infinity to integer");
     if (!(trunc(x.real) >= -9223372036854775808.0 && x.real < 9223372036854775808.0))
       raise("OverflowError", c->spans[0], "the float %s does not fit in a 64-bit int",
             value_repr(x));
     return value_int((int64_t)x.real);
   }
-  Value method = x.type == &type_instance ? instance_special(x, "__int__", 0, NULL, c->span)
-                                          : value_absent();
+  Value method =
+      x.type == &type_instance ? instance_special(x, "__int__", 0, NULL, c->span) : value_absent();
   if (method.type) return method;
   method = x.type == &type_instance ? value_absent()
                                     : value_find_attr(x, str_intern("__int__"), c->span);
@@ -82,7 +83,8 @@ static Value float_from_text(Value v, Span span) {
                strcasecmp(word, "nan") == 0;
   char *end;
   double x = strtod(text, &end);
-  if (!*text || end != text + clean.len || (!named && strspn(word, "0123456789.eE+-") != strlen(word)))
+  if (!*text || end != text + clean.len ||
+      (!named && strspn(word, "0123456789.eE+-") != strlen(word)))
     raise("ValueError", span, "could not convert string to float: %s", value_repr(v));
   return value_float(x);
 }
@@ -147,7 +149,8 @@ static bool is_subtype(Value a, Value b, Span span) {
   }
   bool types = (a.type == &type_class || a.type == &type_type) &&
                (b.type == &type_class || b.type == &type_type);
-  if (!types) raise("TypeError", span, "issubclass() takes a class, and a class or a tuple of them");
+  if (!types)
+    raise("TypeError", span, "issubclass() takes a class, and a class or a tuple of them");
   if (a.type == &type_class && b.type == &type_class) return class_is_subclass(a.object, b.object);
   if (b.type == &type_class) return b.object == &object_class;
   if (a.type != &type_type) return false;

@@ -151,7 +151,7 @@ Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span);
 /* Raises if a decorator is given positional arguments or keywords that it does not know. */
 void check_decorator_args(const char *decorator, CallArgs *args, int n, const char *const *known);
 bool keyword_flag(CallArgs *args, const char *name, bool otherwise);
-extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module;
+extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module, decorate_rewriter;
 
 /* ---- graph functions ---- */
 

@@ -210,4 +210,20 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   return value_node(result);
 }
 
+/* @R.rewriter: a module of two graph functions of one signature, `pattern` and what replaces it. */
+static Value decorate_rewriter_class(Env *env, Ast *definition, CallArgs *args) {
+  Value v = decorate(env, definition, args);
+  if (!value_is_node(v, NK_IRModule)) return v;
+  Node *pattern = module_find(v.node, "pattern"), *replacement = module_find(v.node, "replacement");
+  if (!IS(Function, pattern) || !IS(Function, replacement))
+    raise("TypeError", definition->span, "a rewriter needs two graph functions, 'pattern' and 'replacement'");
+  const char *why = NULL;
+  if (!node_equal(sinfo_of(pattern), sinfo_of(replacement), true, &why))
+    raise("TypeError", replacement->span, "'replacement' must have the signature of 'pattern'; they differ at %s", why);
+  IRModule m = *AS(IRModule, v.node);
+  m.attrs = dict_with(m.attrs, "relax.rewriter", int_imm(BOOL, 1, definition->span));
+  return value_node(gc_copy(&m, sizeof m));
+}
+
+const TreeDecorator decorate_rewriter = {"R.rewriter", decorate_rewriter_class, NULL};
 const TreeDecorator decorate_module = {"I.ir_module", decorate, NULL};

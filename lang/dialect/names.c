@@ -176,6 +176,7 @@ Value graph_namespace(void) {
   if (ns.type) return ns;
   ns = make_namespace("R", IN_R);
   namespace_set(ns, "function", tree_decorator(&decorate_function));
+  namespace_set(ns, "rewriter", tree_decorator(&decorate_rewriter));
   ((Namespace *)ns.object)->find = op_namespace_find;
   ((Namespace *)ns.object)->names = op_namespace_names;
   return ns;

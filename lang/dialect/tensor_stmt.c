@@ -166,6 +166,15 @@ static void expression_statement(Suite *s, AstExprStmt *e) {
   add_item(s, stmt_evaluate(to_expr(v, span), span), false);
 }
 
+/* Remembers the names of a scope that ends, for the message about a use after it. */
+static void end_scope(Env *env) {
+  for (int i = 0; i < env->names.len; i++) {
+    Value *v = env->names.at[i].value;
+    if (!env->names.at[i].key || v->type != &type_node) continue;
+    map_set(&tensor->ended, env->names.at[i].key, NEW(Span, v->node->span.lo, v->node->span.hi));
+  }
+}
+
 /* ---- loops ---- */
 
 static const char *target_name(Ast *target) {
@@ -208,6 +217,7 @@ static void loop_over_frame(Suite *s, AstFor *a, Frame *f) {
   bind_target(&binder, a->target, value, a->target->span);
   if (!many && target_name(a->target)) name_fresh(value, target_name(a->target));
   Node *body = tensor_suite(env, &a->body, span);
+  end_scope(env);
   for (int i = loops.len - 1; i >= 0; i--) {
     AS(For, loops.at[i])->body = body;
     body = loops.at[i];
@@ -452,15 +462,6 @@ static void exec_statement(Suite *s, Ast *statement) {
     poison_names(s->env, AST_AS(Assign, statement)->targets.at[0]);
   if (statement->kind == AST_KIND_AnnAssign)
     poison_names(s->env, AST_AS(AnnAssign, statement)->target);
-}
-
-/* Remembers the names of a scope that ends, for the message about a use after it. */
-static void end_scope(Env *env) {
-  for (int i = 0; i < env->names.len; i++) {
-    Value *v = env->names.at[i].value;
-    if (!env->names.at[i].key || v->type != &type_node) continue;
-    map_set(&tensor->ended, env->names.at[i].key, NEW(Span, v->node->span.lo, v->node->span.hi));
-  }
 }
 
 Node *tensor_suite(Env *outer, const AstVec *statements, Span span) {

@@ -5,7 +5,8 @@ static void unpack(Binder *b, const AstVec *targets, Value x, Span span) {
   int n = targets->len, star = -1;
   for (int i = 0; i < n; i++) {
     if (targets->at[i]->kind != AST_KIND_Starred) continue;
-    if (star >= 0) raise("SyntaxError", targets->at[i]->span, "two starred targets in an assignment");
+    if (star >= 0)
+      raise("SyntaxError", targets->at[i]->span, "two starred targets in an assignment");
     star = i;
   }
   if (!x.type->iter && !x.type->next)
@@ -40,7 +41,9 @@ void bind_target(Binder *b, Ast *target, Value x, Span span) {
   case AST_KIND_Subscript: {
     AstSubscript *s = AST_AS(Subscript, target);
     Value v = eval(b->env, s->value);
-    value_set_item(v, eval(b->env, s->index), x, target->span);
+    Value index = eval(b->env, s->index);
+    eval_span = target->span;
+    value_set_item(v, index, x, target->span);
     break;
   }
   case AST_KIND_Attribute: {

@@ -58,6 +58,7 @@ Value eval_call(Env *env, Ast *e) {
   Value f = eval(env, c->func);
   CallArgs args = {.span = e->span};
   eval_args(env, &c->args, &args);
+  eval_span = e->span;
   return value_call(f, &args);
 }
 

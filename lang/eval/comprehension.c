@@ -32,7 +32,9 @@ static void run_inside(Comp *k, int i) {
   else run_clauses(k, i + 1);
 }
 
-static void bind_here(Binder *b, Ast *name, Value x) { env_set(b->env, AST_AS(Name, name)->name, x); }
+static void bind_here(Binder *b, Ast *name, Value x) {
+  env_set(b->env, AST_AS(Name, name)->name, x);
+}
 
 static void bind_clause(Comp *k, AstCompFor *f, Value x) {
   Binder b = {.bind = bind_here, .env = k->env};

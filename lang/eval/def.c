@@ -16,14 +16,13 @@ Value function_new(Env *env, Ast *def) {
   bool lambda = def->kind == AST_KIND_Lambda;
   Env *closure = env;
   while (closure->is_class) closure = closure->outer; /* methods do not see the class's names */
-  FunctionObject *f = NEW(FunctionObject, .def = def, .closure = closure,
-                          .class_scope = env->is_class ? env : NULL,
-                          .name = lambda ? "<lambda>" : AST_AS(Def, def)->name);
+  FunctionObject *f =
+      NEW(FunctionObject, .def = def, .closure = closure, .class_scope = env->is_class ? env : NULL,
+          .name = lambda ? "<lambda>" : AST_AS(Def, def)->name);
   eval_defaults(f, env, lambda ? &AST_AS(Lambda, def)->params : &AST_AS(Def, def)->params);
   f->plan = function_plan(def);
   Value v = value_of(&type_function, f);
-  if (f->plan->doc)
-    value_set_attr(v, str_intern("__doc__"), value_str(f->plan->doc), def->span);
+  if (f->plan->doc) value_set_attr(v, str_intern("__doc__"), value_str(f->plan->doc), def->span);
   return v;
 }
 
@@ -31,9 +30,8 @@ Value function_new(Env *env, Ast *def) {
 
 static Value tree_call(Value v, CallArgs *args) {
   TreeDecorator *t = v.object;
-  return value_of(&type_tree_decorator,
-                  NEW(TreeDecorator, .name = t->name, .decorate = t->decorate,
-                      .args = gc_copy(args, sizeof *args)));
+  return value_of(&type_tree_decorator, NEW(TreeDecorator, .name = t->name, .decorate = t->decorate,
+                                            .args = gc_copy(args, sizeof *args)));
 }
 
 static void tree_repr(Value v, Str *out) {

@@ -26,7 +26,8 @@ Value *env_find(Env *env, const char *name) {
     Value *x = map_get(&e->names, name);
     if (x) return x;
     if (e->locals && map_has(e->locals, name)) return NULL; /* assigned later in the function */
-    if (e->globals.len && has_name(&e->globals, name)) e = env_module(e), x = map_get(&e->names, name);
+    if (e->globals.len && has_name(&e->globals, name))
+      e = env_module(e), x = map_get(&e->names, name);
     if (x) return x;
   }
   return NULL;

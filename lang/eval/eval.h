@@ -15,9 +15,9 @@ struct Env {
   bool is_comprehension;     /* := inside it binds in the scope around it */
   StrVec globals, nonlocals; /* names declared so, of a function scope */
   const Map *locals;         /* of a function scope: every name it assigns; NULL if not known */
-  struct FunctionObject *function; /* whose call this scope is, or NULL */
+  struct FunctionObject *function;  /* whose call this scope is, or NULL */
   struct ClassObject *class_object; /* of a class body, once it has run */
-  const char *path;                /* of the file, of a module's scope; else NULL */
+  const char *path;                 /* of the file, of a module's scope; else NULL */
 };
 
 Env *env_new(Env *outer);

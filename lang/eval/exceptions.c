@@ -4,6 +4,7 @@
 
 static Map classes; /* interned name to ClassObject * */
 Error *handling;
+Span eval_span;
 
 void exceptions_start(void) {
   static const struct {
@@ -21,8 +22,7 @@ void exceptions_start(void) {
   }
   static const char *const os_error_names[] = {"IOError", "EnvironmentError"};
   for (int i = 0; i < 2; i++)
-    env_set(env_builtins(), str_intern(os_error_names[i]),
-            value_class(exception_class("OSError")));
+    env_set(env_builtins(), str_intern(os_error_names[i]), value_class(exception_class("OSError")));
 }
 
 ClassObject *exception_class(const char *kind) {
@@ -55,11 +55,14 @@ void exception_add_text(const InstanceObject *o, Str *out) {
 void exception_raise(Value instance, Span span) {
   InstanceObject *o = instance.object;
   const char *text = value_to_str(instance);
-  o->raised = NEW(Error, .kind = str_intern(o->class->name), .text = text, .span = span, .value = o);
+  o->raised =
+      NEW(Error, .kind = str_intern(o->class->name), .text = text, .span = span, .value = o);
   error_raise(o->raised);
 }
 
-void raise_key_error(Value key, Span span) { exception_raise(exception_new("KeyError", 1, &key), span); }
+void raise_key_error(Value key, Span span) {
+  exception_raise(exception_new("KeyError", 1, &key), span);
+}
 
 Value exception_of(Error *e) {
   if (!e->value) {
@@ -107,6 +110,7 @@ Error *eval_protect(void (*body)(void *), void *context) {
   Error *was = handling;
   Error *e = protect(body, context);
   if (e) {
+    if (!e->span.hi) e->span = eval_span;
     if (!e->trace && calls.len) fill_trace(e);
     note_context(e);
   }

@@ -17,7 +17,9 @@ static Value eval_int(Env *env, Ast *e) {
   return value_int((int64_t)i->value);
 }
 
-static Value eval_float(Env *env, Ast *e) { return (void)env, value_float(AST_AS(Float, e)->value); }
+static Value eval_float(Env *env, Ast *e) {
+  return (void)env, value_float(AST_AS(Float, e)->value);
+}
 
 static Value eval_str(Env *env, Ast *e) {
   (void)env;
@@ -71,6 +73,7 @@ static Value eval_binary(Env *env, Ast *e) {
     default: break;
     }
   }
+  eval_span = e->span;
   return value_binary(b->op, x, y, e->span);
 }
 
@@ -96,6 +99,7 @@ static Value compare_pair(AstOp op, Value a, Value b, Span span) {
     default: break;
     }
   }
+  eval_span = span;
   return value_compare(op, a, b, span);
 }
 
@@ -160,8 +164,9 @@ static Value eval_attribute(Env *env, Ast *e) {
 
 static Value eval_subscript(Env *env, Ast *e) {
   AstSubscript *s = AST_AS(Subscript, e);
-  Value v = eval(env, s->value);
-  return value_get_item(v, eval(env, s->index), e->span);
+  Value v = eval(env, s->value), index = eval(env, s->index);
+  eval_span = e->span;
+  return value_get_item(v, index, e->span);
 }
 
 static Value eval_slice(Env *env, Ast *e) {
@@ -198,6 +203,7 @@ static Value eval_list(Env *env, Ast *e) {
 static Value eval_set(Env *env, Ast *e) {
   ValueVec items = eval_items(env, &AST_AS(Set, e)->items);
   Value set = value_set();
+  eval_span = e->span;
   for each (Value, x, &items) set_add(set, *x, e->span);
   return set;
 }
@@ -209,7 +215,9 @@ static Value eval_dict(Env *env, Ast *e) {
     Ast *key = d->keys.at[i], *value = d->values.at[i];
     if (key) {
       Value k = eval(env, key);
-      value_dict_set(dict, k, eval(env, value), key->span);
+      Value x = eval(env, value);
+      eval_span = key->span;
+      value_dict_set(dict, k, x, key->span);
       continue;
     }
     Value more = eval(env, value), k, x;
@@ -234,19 +242,32 @@ static Value eval_lambda(Env *env, Ast *e) { return function_new(env, e); }
 
 /* Indexed by AstKind; NULL: not an expression. */
 static Value (*const evaluators[AST_KIND_COUNT])(Env *env, Ast *e) = {
-    [AST_KIND_Name] = eval_name,           [AST_KIND_Int] = eval_int,
-    [AST_KIND_Float] = eval_float,         [AST_KIND_Str] = eval_str,
-    [AST_KIND_FString] = eval_fstring,     [AST_KIND_None] = eval_none,
-    [AST_KIND_Bool] = eval_bool,           [AST_KIND_Ellipsis] = eval_ellipsis,
-    [AST_KIND_Attribute] = eval_attribute, [AST_KIND_Subscript] = eval_subscript,
-    [AST_KIND_Slice] = eval_slice,         [AST_KIND_Call] = eval_call,
-    [AST_KIND_Starred] = eval_starred,     [AST_KIND_Unary] = eval_unary,
-    [AST_KIND_Binary] = eval_binary,       [AST_KIND_Compare] = eval_compare,
-    [AST_KIND_BoolOp] = eval_bool_op,      [AST_KIND_IfExp] = eval_if_exp,
-    [AST_KIND_NamedExpr] = eval_named,     [AST_KIND_Lambda] = eval_lambda,
-    [AST_KIND_Tuple] = eval_tuple,         [AST_KIND_List] = eval_list,
-    [AST_KIND_Set] = eval_set,             [AST_KIND_Dict] = eval_dict,
-    [AST_KIND_Comprehension] = eval_comprehension, [AST_KIND_Yield] = eval_yield,
+    [AST_KIND_Name] = eval_name,
+    [AST_KIND_Int] = eval_int,
+    [AST_KIND_Float] = eval_float,
+    [AST_KIND_Str] = eval_str,
+    [AST_KIND_FString] = eval_fstring,
+    [AST_KIND_None] = eval_none,
+    [AST_KIND_Bool] = eval_bool,
+    [AST_KIND_Ellipsis] = eval_ellipsis,
+    [AST_KIND_Attribute] = eval_attribute,
+    [AST_KIND_Subscript] = eval_subscript,
+    [AST_KIND_Slice] = eval_slice,
+    [AST_KIND_Call] = eval_call,
+    [AST_KIND_Starred] = eval_starred,
+    [AST_KIND_Unary] = eval_unary,
+    [AST_KIND_Binary] = eval_binary,
+    [AST_KIND_Compare] = eval_compare,
+    [AST_KIND_BoolOp] = eval_bool_op,
+    [AST_KIND_IfExp] = eval_if_exp,
+    [AST_KIND_NamedExpr] = eval_named,
+    [AST_KIND_Lambda] = eval_lambda,
+    [AST_KIND_Tuple] = eval_tuple,
+    [AST_KIND_List] = eval_list,
+    [AST_KIND_Set] = eval_set,
+    [AST_KIND_Dict] = eval_dict,
+    [AST_KIND_Comprehension] = eval_comprehension,
+    [AST_KIND_Yield] = eval_yield,
 };
 
 Value eval(Env *env, Ast *e) {

@@ -15,9 +15,9 @@ typedef struct Act {
   int next;           /* in the block; the item of a with statement */
   Value it;           /* iterator; context manager */
   TryPhase phase;
-  Error *handled;             /* by the handler that runs */
-  Flow flow;                  /* how the part before `finally` ended ... */
-  Error *error;               /* ... or what it raised */
+  Error *handled; /* by the handler that runs */
+  Flow flow;      /* how the part before `finally` ended ... */
+  Error *error;   /* ... or what it raised */
 } Act;
 
 typedef struct Generator {
@@ -28,7 +28,7 @@ typedef struct Generator {
   bool started, running, finished;
 } Generator;
 
-extern const ValueType type_generator_object;
+static const ValueType type_generator_object;
 
 Value generator_new(Env *env, AstDef *def) {
   Generator *g = NEW(Generator, .x = {.env = env}, .def = def);
@@ -128,7 +128,8 @@ static void next_round(Generator *g) {
   }
   Ast *s = vec_last(&g->acts).s;
   if (!more) g->acts.len--;
-  if (s->kind == AST_KIND_For) push_block(g, more ? &AST_AS(For, s)->body : &AST_AS(For, s)->orelse);
+  if (s->kind == AST_KIND_For)
+    push_block(g, more ? &AST_AS(For, s)->body : &AST_AS(For, s)->orelse);
   else push_block(g, more ? &AST_AS(While, s)->body : &AST_AS(While, s)->orelse);
 }
 
@@ -138,8 +139,8 @@ static void next_with(Generator *g, AstWith *w, int item) {
   AstWithItem *i = AST_AS(WithItem, w->items.at[item]);
   Value v = eval(g->x.env, i->context);
   if (!v.type->enter && !v.type->leave)
-    raise("TypeError", i->context->span, "'%s' object does not support the context manager protocol",
-          value_type_text(v));
+    raise("TypeError", i->context->span,
+          "'%s' object does not support the context manager protocol", value_type_text(v));
   Value bound = v.type->enter ? v.type->enter(v, i->context->span) : v;
   Act a = {.kind = ACT_WITH, .s = &w->ast, .it = v};
   vec_push(&g->acts, a);
@@ -309,14 +310,16 @@ static Value method_send(BuiltinCall *c) {
 
 static Error *error_of(Value exception, Span span) {
   if (exception.type == &type_class) exception = value_call_with(exception, 0, NULL, span);
-  if (exception.type != &type_instance || !((InstanceObject *)exception.object)->class->is_exception)
+  if (exception.type != &type_instance ||
+      !((InstanceObject *)exception.object)->class->is_exception)
     raise("TypeError", span, "throw() takes an exception");
   return NEW(Error, .kind = str_intern(value_type_text(exception)), .text = value_to_str(exception),
              .span = span, .value = exception.object);
 }
 
 static Value method_throw(BuiltinCall *c) {
-  return or_stop(run(c->self.object, value_none(), error_of(c->args[0], c->span), c->span), c->span);
+  return or_stop(run(c->self.object, value_none(), error_of(c->args[0], c->span), c->span),
+                 c->span);
 }
 
 static void close_it(void *context) {
@@ -353,10 +356,10 @@ static void repr(Value v, Str *out) {
 }
 static uint64_t hash(Value v) { return (uint64_t)(uintptr_t)v.object >> 4; }
 
-const ValueType type_generator_object = {.name = "generator",
-                                         .repr = repr,
-                                         .get_attr = get_attr,
-                                         .attr_names = attr_names,
-                                         .iter = iter,
-                                         .next = next,
-                                         .hash = hash};
+static const ValueType type_generator_object = {.name = "generator",
+                                                .repr = repr,
+                                                .get_attr = get_attr,
+                                                .attr_names = attr_names,
+                                                .iter = iter,
+                                                .next = next,
+                                                .hash = hash};

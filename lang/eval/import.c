@@ -2,7 +2,8 @@
  *
  * A registered namespace comes first. A file is looked for beside the importing file (in the
  * current folder for the REPL), then in the folders of $TVMS_PATH, separated by colons. `a.b` is
- * the file a/b.tvms; a folder is a module too, whose text is __init__.tvms if there is one. Each file is run once. */
+ * the file a/b.tvms; a folder is a module too, whose text is __init__.tvms if there is one. Each
+ * file is run once. */
 #include "lang/eval/eval_impl.h"
 #include "lang/lang.h"
 #include <stdlib.h>
@@ -67,7 +68,11 @@ Value module_load_file(const char *name, const char *path, Span span) {
   if (m && m->running)
     raise("ImportError", span, "the modules import each other: '%s' is still being read", name);
   if (m) return value_of(&type_namespace, m);
-  m = NEW(FileModule, .ns = {.name = name, .find = file_module_find, .names = file_module_names, .set = file_module_set},
+  m = NEW(FileModule,
+          .ns = {.name = name,
+                 .find = file_module_find,
+                 .names = file_module_names,
+                 .set = file_module_set},
           .env = session_new(path)->globals);
   m->env->path = path;
   env_set(m->env, str_intern("__name__"), value_str(name));
@@ -91,7 +96,8 @@ static const char *file_in(const char *folder, const char *dotted) {
     if (*p == '.') *p = '/';
   const char *prefix = strcmp(folder, ".") == 0 ? "" : str_format("%s/", folder);
   for (int i = 0; i < 2; i++) {
-    const char *path = i ? str_format("%s%s.tvms", prefix, rest) : str_format("%s%s/__init__.tvms", prefix, rest);
+    const char *path =
+        i ? str_format("%s%s.tvms", prefix, rest) : str_format("%s%s/__init__.tvms", prefix, rest);
     if (access(path, R_OK) == 0) return path;
   }
   const char *folder_path = str_format("%s%s/", prefix, rest);
@@ -135,7 +141,8 @@ static Value import_chain(Env *env, const char *dotted, Span span) {
     const char *last = strrchr(name, '.') ? str_intern(strrchr(name, '.') + 1) : name;
     bool inner = parent.type == &type_namespace;
     Value v = value_absent();
-    if (!*end || namespace_is_registered(name) || find_file(env, name, 0)) v = import_module(env, name, 0, span);
+    if (!*end || namespace_is_registered(name) || find_file(env, name, 0))
+      v = import_module(env, name, 0, span);
     else v = value_namespace(name);
     if (inner) attach(parent, last, v);
     else first = v;
@@ -164,7 +171,8 @@ static void import_all(Env *env, Value module, Span span) {
   if (listed.type) {
     ValueVec chosen = value_to_vec(listed, span);
     names.len = 0;
-    for each (Value, v, &chosen) vec_push(&names, str_intern(value_as_text(*v, "an item of __all__", span)));
+    for each (Value, v, &chosen)
+      vec_push(&names, str_intern(value_as_text(*v, "an item of __all__", span)));
   }
   for each (const char *, name, &names) {
     if (!listed.type && **name == '_') continue;

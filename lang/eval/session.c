@@ -1,4 +1,5 @@
-/* session.c -- sessions: a global scope in which texts are run, and how uncaught errors are told. */
+/* session.c -- sessions: a global scope in which texts are run, and how uncaught errors are told.
+ */
 #include "lang/lang.h"
 #include "lang/builtin/builtin.h"
 #include "lang/dialect/dialect.h"
@@ -82,7 +83,8 @@ bool session_run(Session *s, const Source *source, Value *last) {
     return false;
   }
   Error *e = eval_protect(run_module, &r);
-  if (e && !str_same(e->kind, ERROR_INTERNAL) && exception_matches(e, exception_class("SystemExit")))
+  if (e && !str_same(e->kind, ERROR_INTERNAL) &&
+      exception_matches(e, exception_class("SystemExit")))
     take_exit(s, e);
   else if (e && !str_same(e->kind, ERROR_POISONED)) error_report_uncaught(e);
   s->broken = e && str_same(e->kind, ERROR_INTERNAL);
@@ -111,7 +113,9 @@ static const Source *read_all(int file, const char *path) {
 
 const Source *source_read(const char *path) {
   struct stat info;
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  bool standard_input = strcmp(path, "-") == 0;
+  int file = standard_input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+  if (standard_input) path = "<stdin>";
   if (file < 0) return cannot_read(path, strerror(errno));
   const Source *s = NULL;
   if (fstat(file, &info) == 0 && S_ISDIR(info.st_mode)) cannot_read(path, "it is a folder");

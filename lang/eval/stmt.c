@@ -88,8 +88,8 @@ static Flow exec_assert(Exec *x, Ast *s) {
   Value message = a->message ? eval(x->env, a->message) : value_absent();
   Value e = exception_new("AssertionError", a->message ? 1 : 0, &message);
   if (a->message) exception_raise(e, a->cond->span);
-  error_raise(NEW(Error, .kind = str_intern("AssertionError"), .text = sides,
-                  .span = a->cond->span, .value = e.object));
+  error_raise(NEW(Error, .kind = str_intern("AssertionError"), .text = sides, .span = a->cond->span,
+                  .value = e.object));
 }
 
 static Flow exec_delete(Exec *x, Ast *s) {
@@ -125,8 +125,8 @@ static Flow exec_error(Exec *x, Ast *s) {
 
 static Flow exec_if(Exec *x, Ast *s) {
   AstIf *i = AST_AS(If, s);
-  return exec_statements(x, value_truth(eval(x->env, i->cond), i->cond->span) ? &i->body
-                                                                              : &i->orelse);
+  return exec_statements(x,
+                         value_truth(eval(x->env, i->cond), i->cond->span) ? &i->body : &i->orelse);
 }
 
 /* What a loop does after its body ended so: true to leave it, with *flow as its own result. */
@@ -218,17 +218,28 @@ Flow exec_with(Exec *x, Ast *s) { return with_items(x, AST_AS(With, s), 0); }
 
 /* Indexed by AstKind. `global` and `nonlocal` are known from the function's plan. */
 static Flow (*const executors[AST_KIND_COUNT])(Exec *x, Ast *s) = {
-    [AST_KIND_ExprStmt] = exec_expr,        [AST_KIND_Assign] = exec_assign,
-    [AST_KIND_AugAssign] = exec_aug_assign, [AST_KIND_AnnAssign] = exec_ann_assign,
-    [AST_KIND_Return] = exec_return,        [AST_KIND_Raise] = exec_raise_statement,
-    [AST_KIND_Assert] = exec_assert,        [AST_KIND_Delete] = exec_delete,
-    [AST_KIND_Pass] = exec_pass,            [AST_KIND_Break] = exec_break,
-    [AST_KIND_Continue] = exec_continue,    [AST_KIND_Global] = exec_pass,
-    [AST_KIND_Nonlocal] = exec_pass,        [AST_KIND_Import] = exec_import_statement,
-    [AST_KIND_ImportFrom] = exec_import_statement, [AST_KIND_If] = exec_if,
-    [AST_KIND_For] = exec_for,              [AST_KIND_While] = exec_while,
-    [AST_KIND_With] = exec_with,            [AST_KIND_Try] = exec_try,
-    [AST_KIND_Def] = exec_def_statement,    [AST_KIND_Class] = exec_class_statement,
+    [AST_KIND_ExprStmt] = exec_expr,
+    [AST_KIND_Assign] = exec_assign,
+    [AST_KIND_AugAssign] = exec_aug_assign,
+    [AST_KIND_AnnAssign] = exec_ann_assign,
+    [AST_KIND_Return] = exec_return,
+    [AST_KIND_Raise] = exec_raise_statement,
+    [AST_KIND_Assert] = exec_assert,
+    [AST_KIND_Delete] = exec_delete,
+    [AST_KIND_Pass] = exec_pass,
+    [AST_KIND_Break] = exec_break,
+    [AST_KIND_Continue] = exec_continue,
+    [AST_KIND_Global] = exec_pass,
+    [AST_KIND_Nonlocal] = exec_pass,
+    [AST_KIND_Import] = exec_import_statement,
+    [AST_KIND_ImportFrom] = exec_import_statement,
+    [AST_KIND_If] = exec_if,
+    [AST_KIND_For] = exec_for,
+    [AST_KIND_While] = exec_while,
+    [AST_KIND_With] = exec_with,
+    [AST_KIND_Try] = exec_try,
+    [AST_KIND_Def] = exec_def_statement,
+    [AST_KIND_Class] = exec_class_statement,
     [AST_KIND_Error] = exec_error,
 };
 

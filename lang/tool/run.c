@@ -17,7 +17,7 @@ int tool_run(int argc, char **argv) {
   if (!standard_input && own > 1 && !options_parse(NULL, 0, &argc, argv, &status)) return status;
   if (argc < 2) return usage_error("run", "which file?");
   sys_set_args(argc - 1, argv + 1);
-  const Source *source = source_read(standard_input ? "/dev/stdin" : argv[1]);
+  const Source *source = source_read(argv[1]);
   if (!source) return tool_flush(), STATUS_ERROR;
   return tool_run_source(source, standard_input ? NULL : argv[1]);
 }

@@ -82,23 +82,6 @@ const Source *test_source(const TestCase *t) {
   return source_add(t->path, str_text(&text), text.len);
 }
 
-bool (*test_pass_hook)(Session *s, const char *pipeline, Span span);
-
-bool test_pass(const TestCase *t) {
-  Session *s = session_new(t->path);
-  const Source *source = test_source(t);
-  Span span = {source->base, source->base};
-  const char *line = strstr(source->text, "# TEST:");
-  if (line) {
-    span.lo = source->base + (uint32_t)(line - source->text);
-    span.hi = span.lo + (uint32_t)strcspn(line, "\n");
-  }
-  if (!session_run(s, source, NULL)) return false;
-  if (test_pass_hook) return test_pass_hook(s, t->argument, span);
-  diag_error(span, "this program cannot run tests of passes");
-  return false;
-}
-
 typedef struct CaseRun {
   const TestCase *t;
   bool ok;

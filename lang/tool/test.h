@@ -39,8 +39,4 @@ const char *test_updated(const char *text, size_t len, const char *actual);
 /* Runs body(context) and returns what it wrote to standard output. Raises what it raises. */
 const char *test_capture(void (*body)(void *context), void *context);
 
-/* Set by the passes' side: true if the session's Before becomes its Expected; else false, with the
- * difference in the current diagnostics. */
-extern bool (*test_pass_hook)(Session *s, const char *pipeline, Span span);
-
 #endif

@@ -72,7 +72,11 @@ static Value call(Value f, CallArgs *args) {
   Value values[n + 1];
   Span spans[n + 1];
   signature_bind(s, b->name, args, NULL, values, spans);
-  BuiltinCall c = {.builtin = b, .self = self, .args = values, .spans = spans, .span = args->span,
+  BuiltinCall c = {.builtin = b,
+                   .self = self,
+                   .args = values,
+                   .spans = spans,
+                   .span = args->span,
                    .env = args->env};
   return b->fn(&c);
 }
@@ -82,7 +86,8 @@ static void repr(Value v, Str *out) {
   if (o->self.type)
     str_printf(out, "<built-in method %s of %s object>", o->builtin->name,
                value_type_text(o->self));
-  else if (o->owner) str_printf(out, "<method '%s' of '%s' objects>", o->builtin->name, o->owner->name);
+  else if (o->owner)
+    str_printf(out, "<method '%s' of '%s' objects>", o->builtin->name, o->owner->name);
   else str_printf(out, "<built-in function %s>", o->builtin->name);
 }
 

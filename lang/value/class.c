@@ -86,8 +86,7 @@ static Value super_attr(Value v, const char *name, Span span) {
   if (found.type)
     return class_bind(found, of_class ? value_absent() : s->self,
                       of_class ? class_of(s->self) : s->class, span);
-  return of_class ? value_absent()
-                  : builtin_method(object_methods, OBJECT_METHODS, s->self, name);
+  return of_class ? value_absent() : builtin_method(object_methods, OBJECT_METHODS, s->self, name);
 }
 
 static void super_names(Value v, StrVec *out) {
@@ -120,8 +119,7 @@ static Value get_attr(Value v, const char *name, Span span) {
   Value found = class_lookup(c, name);
   if (found.type) return class_bind(found, value_absent(), c, span);
   if (name[0] != '_' || name[1] != '_') return found;
-  if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0)
-    return value_str(c->name);
+  if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0) return value_str(c->name);
   if (strcmp(name, "__doc__") == 0) return c->doc ? value_str(c->doc) : value_none();
   if (strcmp(name, "__bases__") == 0) return bases(c);
   if (strcmp(name, "__mro__") == 0) return mro(c);
@@ -169,8 +167,9 @@ static Value get_item(Value v, Value index, Span span) {
   Value f = class_lookup(class_of(v), str_intern("__class_getitem__"));
   if (!f.type) return v;
   Value args[] = {v, index};
-  return f.type == &type_descriptor ? value_call_with(((DescriptorObject *)f.object)->get, 2, args, span)
-                                    : value_call_with(f, 2, args, span);
+  return f.type == &type_descriptor
+             ? value_call_with(((DescriptorObject *)f.object)->get, 2, args, span)
+             : value_call_with(f, 2, args, span);
 }
 
 const ValueType type_class = {.name = "type",

@@ -72,8 +72,7 @@ static bool equal(Value a, Value b) {
 
 static Value next_entry(IteratorObject *it, Span span) {
   Table *t = value_table(it->source);
-  if (t->live != it->n)
-    raise("RuntimeError", span, "dictionary changed size during iteration");
+  if (t->live != it->n) raise("RuntimeError", span, "dictionary changed size during iteration");
   int i = (int)it->i;
   TableEntry *e = table_next(t, &i);
   it->i = i;

@@ -214,7 +214,8 @@ void format_add_float(Str *out, double x, const FormatSpec *s) {
   bool negative = signbit(x) && !isnan(x);
   double size = fabs(x);
   const char *text;
-  if (isnan(x) || isinf(x)) text = str_format("%s%s", isnan(x) ? "nan" : "inf", s->type == '%' ? "%" : "");
+  if (isnan(x) || isinf(x))
+    text = str_format("%s%s", isnan(x) ? "nan" : "inf", s->type == '%' ? "%" : "");
   else text = float_digits(size, s);
   if (s->no_negative_zero && strtod(text, NULL) == 0) negative = false;
   if (s->type && strchr("EFG", s->type)) {

@@ -69,8 +69,12 @@ static void percent_int(Percent *p, FormatSpec *s, Value v) {
           s->type == 'd' ? "a real number" : "an integer", value_type_text(v));
   int64_t x = value_as_int(v, "", p->span);
   if (s->precision >= 0) { /* at least that many digits */
-    FormatSpec digits = {.fill = "0", .fill_len = 1, .align = '=', .type = s->type,
-                         .width = s->precision, .precision = -1};
+    FormatSpec digits = {.fill = "0",
+                         .fill_len = 1,
+                         .align = '=',
+                         .type = s->type,
+                         .width = s->precision,
+                         .precision = -1};
     Str text = {0};
     format_add_int(&text, x < 0 && x != INT64_MIN ? -x : x, &digits);
     return format_add_number(&p->out, x < 0, "", str_text(&text), text.len, "", s);
@@ -90,8 +94,7 @@ static void percent_char(Percent *p, FormatSpec *s, Value v) {
 
 static void percent_convert(Percent *p, FormatSpec *s, Value v) {
   Str text = {0};
-  if (s->zero && s->align == '>' && !strchr("srac", s->type))
-    s->align = '=', s->fill[0] = '0';
+  if (s->zero && s->align == '>' && !strchr("srac", s->type)) s->align = '=', s->fill[0] = '0';
   switch (s->type) {
   case 'i':
   case 'u':
@@ -104,13 +107,13 @@ static void percent_convert(Percent *p, FormatSpec *s, Value v) {
   case 'f':
   case 'F':
   case 'g':
-  case 'G': return format_add_float(&p->out, value_as_float(v, "the value of a float format", p->span), s);
+  case 'G':
+    return format_add_float(&p->out, value_as_float(v, "the value of a float format", p->span), s);
   case 'c': return percent_char(p, s, v);
   case 's': value_add_str(v, &text); break;
   case 'r':
   case 'a': value_add_repr(v, &text); break;
-  default:
-    raise("ValueError", p->span, "unsupported format character '%c'", s->type);
+  default: raise("ValueError", p->span, "unsupported format character '%c'", s->type);
   }
   format_add_text(&p->out, str_text(&text), text.len, s);
 }
@@ -198,7 +201,8 @@ static Value field_value(Fields *f, const char *at, const char *end) {
       raise("ValueError", f->span, "empty attribute or unclosed '[' in a format field");
     const char *name = str_intern_n(at, (size_t)(stop - at));
     if (attr) v = value_get_attr(v, name, f->span);
-    else if (isdigit((unsigned char)*name)) v = value_get_item(v, value_int(strtoll(name, NULL, 10)), f->span);
+    else if (isdigit((unsigned char)*name))
+      v = value_get_item(v, value_int(strtoll(name, NULL, 10)), f->span);
     else v = value_get_item(v, value_str(name), f->span);
     if (!attr) stop++;
   }
@@ -250,7 +254,8 @@ static void fill_fields(Fields *f, const char *at, const char *end, Str *out, in
   }
 }
 
-Value format_call(const char *format, size_t len, const Value *args, int n, Value named, Span span) {
+Value format_call(const char *format, size_t len, const Value *args, int n, Value named,
+                  Span span) {
   Fields f = {.args = args, .n = n, .named = named, .span = span};
   Str out = {0};
   fill_fields(&f, format, format + len, &out, 0);

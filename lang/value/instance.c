@@ -3,7 +3,9 @@
 
 static InstanceObject *object_of(Value v) { return v.object; }
 
-Value value_instance(ClassObject *c) { return value_of(&type_instance, NEW(InstanceObject, .class = c)); }
+Value value_instance(ClassObject *c) {
+  return value_of(&type_instance, NEW(InstanceObject, .class = c));
+}
 
 Value instance_get(const InstanceObject *o, const char *name) {
   Value *x = map_get(&o->attrs, name);
@@ -31,8 +33,7 @@ static bool has(Value v, const char *name) {
 /* The special method must be there. */
 static Value demand(Value v, const char *name, int n, const Value *args, const char *what,
                     Span span) {
-  if (!has(v, name))
-    raise("TypeError", span, "'%s' object %s", object_of(v)->class->name, what);
+  if (!has(v, name)) raise("TypeError", span, "'%s' object %s", object_of(v)->class->name, what);
   return instance_special(v, name, n, args, span);
 }
 
@@ -56,7 +57,8 @@ static Value get_attr(Value v, const char *name, Span span) {
   if (name[0] == '_' && name[1] == '_') {
     if (strcmp(name, "__class__") == 0) return value_class(o->class);
     if (strcmp(name, "__dict__") == 0) return own_dict(o);
-    if (strcmp(name, "__doc__") == 0) return o->class->doc ? value_str(o->class->doc) : value_none();
+    if (strcmp(name, "__doc__") == 0)
+      return o->class->doc ? value_str(o->class->doc) : value_none();
     if (strcmp(name, "__cause__") == 0 && o->class->is_exception) return value_none();
     return value_absent();
   }
@@ -135,13 +137,14 @@ static bool truth(Value v, Span span) {
 /* ---- operators ---- */
 
 static const char *const binary_names[] = {
-    [AST_ADD] = "add",       [AST_SUB] = "sub",       [AST_MUL] = "mul",    [AST_DIV] = "truediv",
-    [AST_FLOORDIV] = "floordiv", [AST_MOD] = "mod",   [AST_POW] = "pow",    [AST_MATMUL] = "matmul",
-    [AST_SHL] = "lshift",    [AST_SHR] = "rshift",    [AST_BITAND] = "and", [AST_BITOR] = "or",
+    [AST_ADD] = "add",     [AST_SUB] = "sub",           [AST_MUL] = "mul",
+    [AST_DIV] = "truediv", [AST_FLOORDIV] = "floordiv", [AST_MOD] = "mod",
+    [AST_POW] = "pow",     [AST_MATMUL] = "matmul",     [AST_SHL] = "lshift",
+    [AST_SHR] = "rshift",  [AST_BITAND] = "and",        [AST_BITOR] = "or",
     [AST_BITXOR] = "xor"};
-static const char *const compare_names[] = {[AST_EQ] = "__eq__", [AST_NE] = "__ne__",
-                                            [AST_LT] = "__lt__", [AST_LE] = "__le__",
-                                            [AST_GT] = "__gt__", [AST_GE] = "__ge__"};
+static const char *const compare_names[] = {
+    [AST_EQ] = "__eq__", [AST_NE] = "__ne__", [AST_LT] = "__lt__",
+    [AST_LE] = "__le__", [AST_GT] = "__gt__", [AST_GE] = "__ge__"};
 
 static Value binary(AstOp op, Value a, Value b, Span span) {
   Value r = value_absent();

@@ -21,8 +21,7 @@ static Value get_item(Value v, Value index, Span span) {
 static void splice(ValueVec *items, int lo, int n, const ValueVec *with) {
   int tail = items->len - lo - n, len = lo + with->len + tail;
   vec_reserve(items, len);
-  if (tail)
-    memmove(items->at + lo + with->len, items->at + lo + n, sizeof(Value) * (size_t)tail);
+  if (tail) memmove(items->at + lo + with->len, items->at + lo + n, sizeof(Value) * (size_t)tail);
   if (with->len) memcpy(items->at + lo, with->at, sizeof(Value) * (size_t)with->len);
   for (int i = len; i < items->len; i++) items->at[i] = value_absent();
   items->len = len;

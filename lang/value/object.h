@@ -22,7 +22,7 @@ typedef struct Table {
 
 /* `hash` is value_hash(key). */
 TableEntry *table_find(const Table *t, Value key, uint64_t hash); /* NULL if absent */
-TableEntry *table_add(Table *t, Value key, uint64_t hash);        /* found, or new without a value */
+TableEntry *table_add(Table *t, Value key, uint64_t hash); /* found, or new without a value */
 bool table_remove(Table *t, Value key, uint64_t hash);
 void table_clear(Table *t);
 Table table_copy(const Table *t);
@@ -100,7 +100,7 @@ typedef struct FunctionObject {
   ValueVec defaults; /* beside the parameters; absent where there is none */
   const struct FunctionPlan *plan;
   Env *class_scope; /* the class body that defined it, for super(); or NULL */
-  Map attrs;                 /* name to Value *; __doc__ is among them if set */
+  Map attrs;        /* name to Value *; __doc__ is among them if set */
 } FunctionObject;
 
 typedef struct ClassObject {
@@ -115,10 +115,10 @@ typedef struct ClassObject {
 
 typedef struct InstanceObject {
   ClassObject *class;
-  Map attrs;              /* name to Value * */
-  Error *raised;          /* of an exception: as it was raised last, or NULL */
-  const Error *context;   /* ... and what was being handled then, or its cause */
-  bool context_is_cause;  /* by raise ... from */
+  Map attrs;             /* name to Value * */
+  Error *raised;         /* of an exception: as it was raised last, or NULL */
+  const Error *context;  /* ... and what was being handled then, or its cause */
+  bool context_is_cause; /* by raise ... from */
 } InstanceObject;
 
 typedef struct MethodObject {
@@ -183,8 +183,8 @@ typedef struct Param {
   Value value; /* default; absent if none */
 } Param;
 typedef struct Signature {
-  VEC(Param) params; /* without the bare "*" and "/" */
-  int positional;    /* how many of them take arguments by position: the first ones */
+  VEC(Param) params;     /* without the bare "*" and "/" */
+  int positional;        /* how many of them take arguments by position: the first ones */
   int star, double_star; /* where *rest and **more are, or -1 */
 } Signature;
 const Signature *signature_parse(const char *text);
@@ -220,7 +220,7 @@ Value format_call(const char *format, size_t len, const Value *args, int n, Valu
 
 void exceptions_start(void); /* puts the classes into the builtins */
 
-ClassObject *exception_class(const char *kind);        /* a new RuntimeError subclass if unknown */
+ClassObject *exception_class(const char *kind); /* a new RuntimeError subclass if unknown */
 Value exception_new(const char *kind, int n, const Value *args);
 _Noreturn void exception_raise(Value instance, Span span);
 _Noreturn void raise_key_error(Value key, Span span);

@@ -127,8 +127,8 @@ static Value range_get_item(Value v, Value index, Span span) {
   if (index.type == &type_slice) {
     SliceBounds b = slice_bounds(index, r->length, span);
     int64_t step = (int64_t)((uint64_t)b.step * (uint64_t)r->step);
-    RangeObject *part = NEW(RangeObject, .start = range_at(r, b.start), .step = step ? step : 1,
-                            .length = b.count);
+    RangeObject *part =
+        NEW(RangeObject, .start = range_at(r, b.start), .step = step ? step : 1, .length = b.count);
     part->stop = range_at(part, b.count);
     return value_of(&type_range, part);
   }
@@ -144,10 +144,8 @@ static Value range_next(IteratorObject *it, Span span) {
 
 static Value range_iter(Value v, Span span) {
   (void)span;
-  return value_iterator((IteratorObject){.next = range_next,
-                                         .name = "range_iterator",
-                                         .source = v,
-                                         .n = range_of(v)->length});
+  return value_iterator((IteratorObject){
+      .next = range_next, .name = "range_iterator", .source = v, .n = range_of(v)->length});
 }
 
 static bool range_has(const RangeObject *r, int64_t x) {

@@ -18,8 +18,11 @@ static void ellipsis_repr(Value v, Str *out) {
   str_add(out, "Ellipsis");
 }
 
-const ValueType type_none = {
-    .name = "NoneType", .truth = none_truth, .repr = none_repr, .equal = same_type, .hash = none_hash};
+const ValueType type_none = {.name = "NoneType",
+                             .truth = none_truth,
+                             .repr = none_repr,
+                             .equal = same_type,
+                             .hash = none_hash};
 const ValueType type_ellipsis = {
     .name = "ellipsis", .repr = ellipsis_repr, .equal = same_type, .hash = none_hash};
 
@@ -28,9 +31,7 @@ const ValueType type_ellipsis = {
 static bool is_integer(Value v) { return v.type == &type_int || v.type == &type_bool; }
 static bool is_number(Value v) { return is_integer(v) || v.type == &type_float; }
 static int64_t integer_of(Value v) { return v.type == &type_bool ? v.boolean : v.integer; }
-static double real_of(Value v) {
-  return v.type == &type_float ? v.real : (double)integer_of(v);
-}
+static double real_of(Value v) { return v.type == &type_float ? v.real : (double)integer_of(v); }
 
 _Noreturn static void overflow(AstOp op, int64_t a, int64_t b, Span span) {
   raise("OverflowError", span, "%lld %s %lld does not fit in a 64-bit int", (long long)a,

@@ -1,4 +1,5 @@
-/* signature.c -- parameters and how arguments are bound to them, for builtins and functions alike. */
+/* signature.c -- parameters and how arguments are bound to them, for builtins and functions alike.
+ */
 #include "lang/value/object.h"
 #include <ctype.h>
 #include <stdlib.h>

@@ -91,8 +91,7 @@ static Value next_char(IteratorObject *it, Span span) {
 
 static Value iter(Value v, Span span) {
   (void)span;
-  return value_iterator(
-      (IteratorObject){.next = next_char, .name = "str_iterator", .source = v});
+  return value_iterator((IteratorObject){.next = next_char, .name = "str_iterator", .source = v});
 }
 
 /* ---- comparison ---- */

@@ -19,7 +19,9 @@ static Text text_arg(BuiltinCall *c, int i, const char *what) {
 }
 
 static Value text_value(Text t) { return value_str_n(t.at, t.len); }
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 28 && c <= 31); }
+static bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 28 && c <= 31);
+}
 static bool is_ascii(char c) { return (unsigned char)c < 0x80; }
 
 /* ---- case ---- */
@@ -75,7 +77,7 @@ static Value isascii_(BuiltinCall *c) {
 }
 
 /* One cased letter at least, and none of the other case. */
-static Value one_case(BuiltinCall *c, int (*is)(int), int (*not)(int)) {
+static Value one_case(BuiltinCall *c, int (*is)(int), int (*not )(int)) {
   Text t = self_text(c);
   bool any = false;
   for (size_t i = 0; i < t.len; i++) {

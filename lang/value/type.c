@@ -29,7 +29,8 @@ bool value_is_instance(Value v, Value type, Span span) {
   }
   if (type.type == &type_class)
     return type.object == &object_class ||
-           (v.type == &type_instance && class_is_subclass(((InstanceObject *)v.object)->class, type.object));
+           (v.type == &type_instance &&
+            class_is_subclass(((InstanceObject *)v.object)->class, type.object));
   if (type.type == &type_none) return v.type == &type_none;
   if (type.type != &type_type)
     raise("TypeError", span, "isinstance() arg 2 must be a type or a tuple of types, not '%s'",
@@ -48,8 +49,7 @@ static void repr(Value v, Str *out) {
 static Value call(Value v, CallArgs *args) {
   TypeObject *t = type_of(v);
   if (!t->constructor)
-    raise("TypeError", args->span, "cannot create '%s' instances",
-          t->type->name);
+    raise("TypeError", args->span, "cannot create '%s' instances", t->type->name);
   return value_call(value_builtin(t->constructor), args);
 }
 
@@ -99,8 +99,8 @@ const ValueType type_type = {.name = "type",
 
 static Value set_setter(BuiltinCall *c) {
   DescriptorObject *d = c->self.object;
-  return value_of(&type_descriptor, NEW(DescriptorObject, .kind = d->kind, .get = d->get,
-                                        .set = c->args[0]));
+  return value_of(&type_descriptor,
+                  NEW(DescriptorObject, .kind = d->kind, .get = d->get, .set = c->args[0]));
 }
 static const Builtin descriptor_methods[] = {
     {"setter", "function, /", set_setter, "the property with a function that sets it"},

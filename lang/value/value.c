@@ -160,8 +160,7 @@ void value_attr_names(Value v, StrVec *out) {
 }
 
 static const char *owner_text(Value v) {
-  if (v.type == &type_namespace)
-    return str_format("module '%s'", ((Namespace *)v.object)->name);
+  if (v.type == &type_namespace) return str_format("module '%s'", ((Namespace *)v.object)->name);
   if (v.type == &type_class) return str_format("type object '%s'", ((ClassObject *)v.object)->name);
   return str_format("'%s' object", value_type_text(v));
 }
@@ -186,8 +185,9 @@ void value_set_attr(Value v, const char *name, Value x, Span span) {
     raise("AttributeError", span, "attribute '%s' of '%s' objects is not writable", name,
           value_type_text(v));
   if (v.type->set_attr) no_attribute(v, name, span);
-  raise("AttributeError", span, "cannot set attribute '%s': '%s' objects have no writable attributes",
-        name, value_type_text(v));
+  raise("AttributeError", span,
+        "cannot set attribute '%s': '%s' objects have no writable attributes", name,
+        value_type_text(v));
 }
 
 /* ---- items ---- */
@@ -297,6 +297,8 @@ ValueVec value_to_vec(Value iterable, Span span) {
   }
   Value it = value_iter(iterable, span);
   for (Value x; (x = value_next(it, span)).type;) {
+    if (out.len == 1 << 27)
+      raise("MemoryError", span, "the iterable has more than %d items", out.len);
     vec_push(&out, x);
     interrupt_check(span);
   }

@@ -377,6 +377,36 @@ static HostValue *call_dps_packed(GraphLower *g, RelaxCall *c, const char *name)
   return results(outs);
 }
 
+static HostValue *attr_value(GraphLower *g, Node *n) {
+  HostValue *v = NEW(HostValue, .kind = HOST_TUPLE);
+  switch (n->kind) {
+  case NK_StringImm: return NEW(HostValue, .kind = HOST_STRING, .text = AS(StringImm, n)->value);
+  case NK_IntImm:
+  case NK_FloatImm: return NEW(HostValue, .kind = HOST_SCALAR, .scalar = n);
+  case NK_Array:
+    for each (Node *, x, &AS(Array, n)->items) vec_push(&v->fields, attr_value(g, *x));
+    return v;
+  default: return NEW(HostValue, .kind = HOST_NONE);
+  }
+}
+
+/* An operator that acts instead of computing is the packed function of its name: operands, then
+ * attributes. */
+static HostValue *call_operator(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
+  const char *op = AS(Op, c->op)->name;
+  const OpInfo *info = op_info(op);
+  if (!info || info->is_pure)
+    error_raisef("LowerError", c->node.span,
+                 "operator R.%s has no compute for these operands, so it can't be compiled",
+                 op + 6);
+  HostValueVec values = values_of(g, c->args, 0);
+  for each (const char *, key, &info->attrs)
+    vec_push(&values, attr_value(g, dict_get(c->attrs, *key)));
+  Node *ret, *type;
+  packed_call(g, "tvms_call_packed", host_text(g->host, op), values, &ret, &type);
+  return graph_unpacked(g, ret, type, sinfo, name);
+}
+
 HostValue *graph_call(GraphLower *g, RelaxCall *c, Node *sinfo, bool as_object, const char *name) {
   Node *ret, *type;
   if (IS(GlobalVar, c->op)) {
@@ -399,6 +429,5 @@ HostValue *graph_call(GraphLower *g, RelaxCall *c, Node *sinfo, bool as_object, 
   if (str_same(op, "relax.call_dps_packed")) return call_dps_packed(g, c, name);
   if (str_same(op, "relax.call_packed") || str_same(op, "relax.call_pure_packed"))
     return call_extern(g, c, sinfo, name);
-  error_raisef("LowerError", c->node.span,
-               "operator R.%s has no compute for these operands, so it can't be compiled", op + 6);
+  return call_operator(g, c, sinfo, name);
 }

@@ -64,9 +64,9 @@ DataType promote_operands(const Operand *a, const Operand *b, Span span) {
 /* ---- kernels ---- */
 
 struct BinaryKernel {
-  const char *name, *doc;
+  const char *name;
   void (*real)(int n, const double *a, const double *b, double *out);
-  void (*whole)(int n, const int64_t *a, const int64_t *b, int64_t *out); /* NULL: goes by real */
+  void (*whole)(int n, const int64_t *a, const int64_t *b, int64_t *out);   /* NULL: goes by real */
   void (*natural)(int n, const int64_t *a, const int64_t *b, int64_t *out); /* of uint64; or NULL */
   enum { GIVES_PROMOTED, GIVES_BOOL, GIVES_REAL } gives;
 };
@@ -173,35 +173,8 @@ WHOLE(natural_greater_equal, uint64_t, x >= y)
 WHOLE(natural_right_shift, uint64_t, y > 63 ? 0 : x >> y)
 
 static const BinaryKernel kernels[] = {
-    {"add", "x + y", real_add, whole_add, whole_add, GIVES_PROMOTED},
-    {"subtract", "x - y", real_subtract, whole_subtract, whole_subtract, GIVES_PROMOTED},
-    {"multiply", "x * y", real_multiply, whole_multiply, whole_multiply, GIVES_PROMOTED},
-    {"divide", "x / y", real_divide, NULL, NULL, GIVES_REAL},
-    {"true_divide", "x / y", real_divide, NULL, NULL, GIVES_REAL},
-    {"floor_divide", "x // y", real_floor_divide, whole_floor_divide, natural_floor_divide, GIVES_PROMOTED},
-    {"mod", "x % y", real_mod, whole_mod, natural_mod, GIVES_PROMOTED},
-    {"remainder", "x % y", real_mod, whole_mod, natural_mod, GIVES_PROMOTED},
-    {"power", "x ** y", real_power, whole_power, whole_power, GIVES_PROMOTED},
-    {"fmod", "C's remainder", real_fmod, whole_fmod, natural_mod, GIVES_PROMOTED},
-    {"maximum", "the greater", real_maximum, whole_maximum, natural_maximum, GIVES_PROMOTED},
-    {"minimum", "the less", real_minimum, whole_minimum, natural_minimum, GIVES_PROMOTED},
-    {"arctan2", "the angle of (y, x)", real_atan2, NULL, NULL, GIVES_REAL},
-    {"hypot", "length of (x, y)", real_hypot, NULL, NULL, GIVES_REAL},
-    {"copysign", "|x| with the sign of y", real_copysign, NULL, NULL, GIVES_REAL},
-    {"equal", "x == y", real_equal, whole_equal, whole_equal, GIVES_BOOL},
-    {"not_equal", "x != y", real_not_equal, whole_not_equal, whole_not_equal, GIVES_BOOL},
-    {"less", "x < y", real_less, whole_less, natural_less, GIVES_BOOL},
-    {"less_equal", "x <= y", real_less_equal, whole_less_equal, natural_less_equal, GIVES_BOOL},
-    {"greater", "x > y", real_greater, whole_greater, natural_greater, GIVES_BOOL},
-    {"greater_equal", "x >= y", real_greater_equal, whole_greater_equal, natural_greater_equal, GIVES_BOOL},
-    {"logical_and", "x and y", real_logical_and, whole_logical_and, whole_logical_and, GIVES_BOOL},
-    {"logical_or", "x or y", real_logical_or, whole_logical_or, whole_logical_or, GIVES_BOOL},
-    {"logical_xor", "x or y, not both", real_logical_xor, whole_logical_xor, whole_logical_xor, GIVES_BOOL},
-    {"bitwise_and", "x & y", NULL, whole_and, whole_and, GIVES_PROMOTED},
-    {"bitwise_or", "x | y", NULL, whole_or, whole_or, GIVES_PROMOTED},
-    {"bitwise_xor", "x ^ y", NULL, whole_xor, whole_xor, GIVES_PROMOTED},
-    {"left_shift", "x << y", NULL, whole_left_shift, whole_left_shift, GIVES_PROMOTED},
-    {"right_shift", "x >> y", NULL, whole_right_shift, natural_right_shift, GIVES_PROMOTED},
+#define BINARY(name, real, whole, natural, gives, doc) {#name, real, whole, natural, gives},
+#include "lang/builtin/tensor/binary.def"
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -221,7 +194,8 @@ static DataType compute_dtype(const BinaryKernel *k, DataType common, Span span)
   bool arithmetic = k->gives == GIVES_PROMOTED && k->real;
   if (arithmetic && dtype_is_bool(common) && k->whole == whole_subtract)
     raise("TypeError", span, "bool tensors can't be subtracted: use ^ or logical_xor");
-  bool power_like = k->whole == whole_floor_divide || k->whole == whole_mod || k->whole == whole_power;
+  bool power_like =
+      k->whole == whole_floor_divide || k->whole == whole_mod || k->whole == whole_power;
   return dtype_is_bool(common) && power_like ? DTYPE_OF(INT, 8) : common;
 }
 
@@ -279,8 +253,10 @@ static void check_powers(const View *b, Span span) {
 /* into: the tensor that takes the result, or absent for a new one. */
 static Value run_binary(const BinaryKernel *k, Operand *a, Operand *b, Value into, Span span) {
   DataType common = promote_operands(a, b, span), compute = compute_dtype(k, common, span);
-  View x = a->scalar.type ? scalar_view(a->scalar, compute, span) : converted(&a->view, compute, span);
-  View y = b->scalar.type ? scalar_view(b->scalar, compute, span) : converted(&b->view, compute, span);
+  View x =
+      a->scalar.type ? scalar_view(a->scalar, compute, span) : converted(&a->view, compute, span);
+  View y =
+      b->scalar.type ? scalar_view(b->scalar, compute, span) : converted(&b->view, compute, span);
   if (k->whole == whole_power && dtype_is_int(compute)) check_powers(&y, span);
   View shape = {0};
   broadcast_shapes(&x, &y, &shape, span);
@@ -291,7 +267,8 @@ static Value run_binary(const BinaryKernel *k, Operand *a, Operand *b, Value int
     View probe = shape;
     view_broadcast(&probe, to.ndim, to.shape, "the result", span);
     if (is_real(result) && !is_real(to.dtype))
-      raise("TypeError", span, "a result of dtype %s can't be stored into a tensor of %s: use astype",
+      raise("TypeError", span,
+            "a result of dtype %s can't be stored into a tensor of %s: use astype",
             dtype_text(result), dtype_text(to.dtype));
   }
   Value out = tensor_new(result, shape.ndim, shape.shape, span);
@@ -317,13 +294,24 @@ Value tensor_binary(const BinaryKernel *k, Value a, Value b, Span span) {
 /* ---- operators ---- */
 
 static const BinaryKernel *kernel_of(AstOp op) {
-  static const char *const names[] = {
-      [AST_ADD] = "add",           [AST_SUB] = "subtract",      [AST_MUL] = "multiply",
-      [AST_DIV] = "divide",        [AST_FLOORDIV] = "floor_divide", [AST_MOD] = "mod",
-      [AST_POW] = "power",         [AST_SHL] = "left_shift",    [AST_SHR] = "right_shift",
-      [AST_BITAND] = "bitwise_and", [AST_BITOR] = "bitwise_or", [AST_BITXOR] = "bitwise_xor",
-      [AST_EQ] = "equal",          [AST_NE] = "not_equal",      [AST_LT] = "less",
-      [AST_LE] = "less_equal",     [AST_GT] = "greater",        [AST_GE] = "greater_equal"};
+  static const char *const names[] = {[AST_ADD] = "add",
+                                      [AST_SUB] = "subtract",
+                                      [AST_MUL] = "multiply",
+                                      [AST_DIV] = "divide",
+                                      [AST_FLOORDIV] = "floor_divide",
+                                      [AST_MOD] = "mod",
+                                      [AST_POW] = "power",
+                                      [AST_SHL] = "left_shift",
+                                      [AST_SHR] = "right_shift",
+                                      [AST_BITAND] = "bitwise_and",
+                                      [AST_BITOR] = "bitwise_or",
+                                      [AST_BITXOR] = "bitwise_xor",
+                                      [AST_EQ] = "equal",
+                                      [AST_NE] = "not_equal",
+                                      [AST_LT] = "less",
+                                      [AST_LE] = "less_equal",
+                                      [AST_GT] = "greater",
+                                      [AST_GE] = "greater_equal"};
   return (size_t)op < sizeof names / sizeof *names && names[op] ? binary_kernel(names[op]) : NULL;
 }
 
@@ -352,17 +340,7 @@ static Value np_binary(BuiltinCall *c) {
 }
 
 static const Builtin rows[] = {
-#define ROW(name, doc) {name, "x1, x2, /", np_binary, doc}
-    ROW("add", "x + y"), ROW("subtract", "x - y"), ROW("multiply", "x * y"), ROW("divide", "x / y"),
-    ROW("true_divide", "x / y"), ROW("floor_divide", "x // y"), ROW("mod", "x % y"),
-    ROW("remainder", "x % y"), ROW("power", "x ** y"), ROW("fmod", "C's remainder"),
-    ROW("maximum", "the greater of each pair"), ROW("minimum", "the less of each pair"),
-    ROW("arctan2", "angles"), ROW("hypot", "lengths"), ROW("copysign", "|x| with the sign of y"),
-    ROW("equal", "x == y"), ROW("not_equal", "x != y"), ROW("less", "x < y"),
-    ROW("less_equal", "x <= y"), ROW("greater", "x > y"), ROW("greater_equal", "x >= y"),
-    ROW("logical_and", "x and y"), ROW("logical_or", "x or y"), ROW("logical_xor", "x != y as bools"),
-    ROW("bitwise_and", "x & y"), ROW("bitwise_or", "x | y"), ROW("bitwise_xor", "x ^ y"),
-    ROW("left_shift", "x << y"), ROW("right_shift", "x >> y"),
-#undef ROW
+#define BINARY(name, real, whole, natural, gives, doc) {#name, "x1, x2, /", np_binary, doc},
+#include "lang/builtin/tensor/binary.def"
 };
 const BuiltinRows binary_rows = {rows, sizeof rows / sizeof *rows};

@@ -64,7 +64,8 @@ static DataType scalar_dtype(Value v, Span span) {
   if (v.type == &type_bool) return BOOL;
   if (v.type == &type_int) return INT64;
   if (v.type == &type_float) return FLOAT64;
-  raise("TypeError", span, "a tensor is made of numbers and tensors, not of '%s'", value_type_text(v));
+  raise("TypeError", span, "a tensor is made of numbers and tensors, not of '%s'",
+        value_type_text(v));
 }
 
 static void note_dtype(Nest *n, DataType t) {
@@ -86,10 +87,12 @@ static void measure(Nest *n, Value v, int depth) {
     part.shape[0] = value_length(v, n->span);
   }
   for (int i = 0; i < part.ndim; i++) {
-    if (depth + i >= MAX_DIMS) raise("ValueError", n->span, "lists are nested too deeply for a tensor");
+    if (depth + i >= MAX_DIMS)
+      raise("ValueError", n->span, "lists are nested too deeply for a tensor");
     if (n->shape.ndim == depth + i) n->shape.dims[n->shape.ndim++] = part.shape[i];
     if (n->shape.dims[depth + i] != part.shape[i])
-      raise("ValueError", n->span, "parts of the nested lists have different shapes: %lld and %lld items",
+      raise("ValueError", n->span,
+            "parts of the nested lists have different shapes: %lld and %lld items",
             (long long)n->shape.dims[depth + i], (long long)part.shape[i]);
   }
   if (leaf) return;
@@ -118,7 +121,8 @@ static void fill(View to, Value v, Span span) {
   to.ndim--;
   memmove(to.shape, to.shape + 1, sizeof *to.shape * (size_t)to.ndim);
   memmove(to.strides, to.strides + 1, sizeof *to.strides * (size_t)to.ndim);
-  for (int64_t i = 0; i < n; i++, to.data += step) fill(to, value_get_item(v, value_int(i), span), span);
+  for (int64_t i = 0; i < n; i++, to.data += step)
+    fill(to, value_get_item(v, value_int(i), span), span);
 }
 
 Value tensor_array(Value v, Value dtype, Span span) {
@@ -190,8 +194,10 @@ static Value np_arange(BuiltinCall *c) {
   bool real = false;
   Value three[] = {start, stop, c->args[2]};
   for (int i = 0; i < 3; i++) real |= three[i].type == &type_float;
-  DataType t = value_is_none(c->args[3]) ? (real ? FLOAT64 : INT64) : dtype_arg(c->args[3], c->spans[3]);
-  double x = value_as_float(start, "start", c->span), step = value_as_float(c->args[2], "step", c->span);
+  DataType t =
+      value_is_none(c->args[3]) ? (real ? FLOAT64 : INT64) : dtype_arg(c->args[3], c->spans[3]);
+  double x = value_as_float(start, "start", c->span),
+         step = value_as_float(c->args[2], "step", c->span);
   if (step == 0) raise("ZeroDivisionError", c->span, "the step of arange() must not be zero");
   double count = ceil((value_as_float(stop, "stop", c->span) - x) / step);
   if (!(count < 1e10)) raise("ValueError", c->span, "arange() would have %g elements", count);
@@ -286,7 +292,8 @@ static Value np_diag(BuiltinCall *c) {
 }
 
 static const Builtin rows[] = {
-    {"array", "object, dtype=None, copy=True", np_array, "a tensor of numbers, nested lists, tensors"},
+    {"array", "object, dtype=None, copy=True", np_array,
+     "a tensor of numbers, nested lists, tensors"},
     {"asarray", "object, dtype=None", np_asarray, "as array, but a tensor stays itself"},
     {"ascontiguousarray", "object, dtype=None", np_asarray, "as asarray: tensors are contiguous"},
     {"zeros", "shape, dtype='float64'", np_zeros, "all zero"},
@@ -297,8 +304,10 @@ static const Builtin rows[] = {
     {"ones_like", "a, dtype=None", np_ones_like, "ones in the shape of another"},
     {"empty_like", "a, dtype=None", np_zeros_like, "zeros in the shape of another"},
     {"full_like", "a, fill_value, dtype=None", np_full_like, "one value in the shape of another"},
-    {"arange", "start, stop=None, step=1, dtype=None", np_arange, "start, start + step, ... below stop"},
-    {"linspace", "start, stop, num=50, endpoint=True, dtype=None", np_linspace, "evenly spaced numbers"},
+    {"arange", "start, stop=None, step=1, dtype=None", np_arange,
+     "start, start + step, ... below stop"},
+    {"linspace", "start, stop, num=50, endpoint=True, dtype=None", np_linspace,
+     "evenly spaced numbers"},
     {"eye", "N, M=None, k=0, dtype='float64'", np_eye, "ones on a diagonal"},
     {"identity", "n, dtype='float64'", np_identity, "a square with ones on the diagonal"},
     {"tril", "m, k=0", np_tril, "the lower triangle, zero above"},

@@ -99,10 +99,11 @@ void store_reals(DataType t, char *at, int64_t stride, int n, const double *from
     for (int done = 0; done < n; done += CHUNK) {
       int m = n - done < CHUNK ? n - done : CHUNK;
       for (int i = 0; i < m; i++)
-        whole[i] = dtype_is_bool(t)                                      ? from[done + i] != 0
+        whole[i] = dtype_is_bool(t) ? from[done + i] != 0
                    : is_uint64(t) && from[done + i] >= 9223372036854775808.0 &&
-                           from[done + i] < 18446744073709551616.0 ? (int64_t)(uint64_t)from[done + i]
-                                                                   : real_to_int(from[done + i]);
+                           from[done + i] < 18446744073709551616.0
+                       ? (int64_t)(uint64_t)from[done + i]
+                       : real_to_int(from[done + i]);
       store_ints(t, at + done * step, stride, m, whole);
     }
     return;
@@ -142,7 +143,8 @@ Value load_value(DataType t, const char *at) {
 }
 
 void store_value(DataType t, char *at, Value v, Span span) {
-  if (v.type == &type_tensor) v = value_call_with(value_get_attr(v, str_intern("item"), span), 0, NULL, span);
+  if (v.type == &type_tensor)
+    v = value_call_with(value_get_attr(v, str_intern("item"), span), 0, NULL, span);
   if (is_real(t)) {
     double x = value_as_float(v, "an element of a tensor", span);
     store_reals(t, at, 1, 1, &x);

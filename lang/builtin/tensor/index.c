@@ -131,9 +131,10 @@ static void select_part(Selection *s, const View *v, int dim, Value part, Span s
     add_dim(&s->base, extent, stride, span);
     add_list(s, checked_list(&list, extent, span));
   } else {
-    raise("IndexError", span,
-          "a tensor is indexed by ints, slices, `...`, None, and lists of ints or bools, not by '%s'",
-          value_type_text(part));
+    raise(
+        "IndexError", span,
+        "a tensor is indexed by ints, slices, `...`, None, and lists of ints or bools, not by '%s'",
+        value_type_text(part));
   }
 }
 
@@ -168,8 +169,8 @@ static Selection select(Value tensor, Value index, Span span) {
   }
   if (dots > 1) raise("IndexError", span, "an index has at most one `...`");
   if (taken > v.ndim)
-    raise("IndexError", span, "too many indices: a tensor of %d dimension%s, %d were indexed", v.ndim,
-          v.ndim == 1 ? "" : "s", taken);
+    raise("IndexError", span, "too many indices: a tensor of %d dimension%s, %d were indexed",
+          v.ndim, v.ndim == 1 ? "" : "s", taken);
   for each (Value, p, &parts) {
     if (p->type != &type_ellipsis) {
       int n = dims_taken(*p, span);
@@ -177,7 +178,8 @@ static Selection select(Value tensor, Value index, Span span) {
       dim += n;
       continue;
     }
-    for (int k = v.ndim - taken; k > 0; k--, dim++) add_dim(&s.base, v.shape[dim], v.strides[dim], span);
+    for (int k = v.ndim - taken; k > 0; k--, dim++)
+      add_dim(&s.base, v.shape[dim], v.strides[dim], span);
   }
   for (; dim < v.ndim; dim++) add_dim(&s.base, v.shape[dim], v.strides[dim], span);
   finish_lists(&s, span);
@@ -202,7 +204,8 @@ static View result_shape(const Selection *s, Span span) {
 static void move_lists(Selection *s, const View *other, bool get) {
   const View *lists = s->list;
   int64_t n = view_size(&lists[0]), index[MAX_DIMS] = {0};
-  View part = {.dtype = s->base.dtype, .ndim = s->rest}, mine = {.dtype = other->dtype, .ndim = s->rest};
+  View part = {.dtype = s->base.dtype, .ndim = s->rest},
+       mine = {.dtype = other->dtype, .ndim = s->rest};
   for (int k = 0; k < s->rest; k++) {
     int at = k < s->position ? k : k + lists[0].ndim;
     part.shape[k] = mine.shape[k] = s->base.shape[s->rest_dim[k]];
@@ -270,7 +273,8 @@ static Value method_take(BuiltinCall *c) {
     return tensor_get_item(value_tensor(line), checked_list(&list, size, c->span), c->span);
   }
   int axis = axis_arg(args[1], v.ndim, c->span);
-  for (int i = 0; i < axis; i++) vec_push(&parts, value_slice(value_none(), value_none(), value_none()));
+  for (int i = 0; i < axis; i++)
+    vec_push(&parts, value_slice(value_none(), value_none(), value_none()));
   Value list = is_int(args[0]) ? args[0] : tensor_of(args[0], c->span);
   vec_push(&parts, list);
   return tensor_get_item(x, value_tuple(parts), c->span);
@@ -282,7 +286,8 @@ static const Builtin methods[] = {
 };
 const BuiltinRows index_methods = {methods, sizeof methods / sizeof *methods};
 static const Builtin rows[] = {
-    {"nonzero", "a", method_nonzero, "the indices of what is not zero, a tensor for each dimension"},
+    {"nonzero", "a", method_nonzero,
+     "the indices of what is not zero, a tensor for each dimension"},
     {"take", "a, indices, axis=None", method_take, "the elements at indices along an axis"},
 };
 const BuiltinRows index_rows = {rows, sizeof rows / sizeof *rows};

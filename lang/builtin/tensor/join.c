@@ -63,7 +63,8 @@ static Value np_stack(BuiltinCall *c) {
   int axis = axis_arg(c->args[1], view_of(parts.at[0]).ndim + 1, c->spans[1]);
   for each (Value, p, &parts) {
     View v = view_of(*p);
-    if (v.ndim < axis) raise("ValueError", c->span, "all tensors to stack must have the same shape");
+    if (v.ndim < axis)
+      raise("ValueError", c->span, "all tensors to stack must have the same shape");
     *p = with_dim(*p, axis, c->span);
   }
   return concatenated(&parts, axis, c->span);
@@ -121,7 +122,8 @@ static Value np_tile(BuiltinCall *c) {
   int ndim = view_of(x).ndim, shift = ndim - reps.ndim;
   for (int i = 0; i < reps.ndim; i++) {
     if (reps.dims[i] < 0 || reps.dims[i] > 1 << 24)
-      raise("ValueError", c->spans[1], "a tensor can't be repeated %lld times", (long long)reps.dims[i]);
+      raise("ValueError", c->spans[1], "a tensor can't be repeated %lld times",
+            (long long)reps.dims[i]);
     ValueVec copies = {0};
     for (int64_t k = 0; k < reps.dims[i]; k++) vec_push(&copies, x);
     View none = view_of(x);
@@ -141,7 +143,8 @@ static Value np_repeat(BuiltinCall *c) {
   View wide = v;
   if (wide.ndim == MAX_DIMS) raise("ValueError", c->span, "the tensor has too many dimensions");
   memmove(wide.shape + axis + 2, v.shape + axis + 1, sizeof *v.shape * (size_t)(v.ndim - axis - 1));
-  memmove(wide.strides + axis + 2, v.strides + axis + 1, sizeof *v.shape * (size_t)(v.ndim - axis - 1));
+  memmove(wide.strides + axis + 2, v.strides + axis + 1,
+          sizeof *v.shape * (size_t)(v.ndim - axis - 1));
   wide.shape[axis + 1] = n;
   wide.strides[axis + 1] = 0;
   wide.ndim++;
@@ -162,7 +165,8 @@ static Value np_pad(BuiltinCall *c) {
   Value width_list = tensor_copied(&widths, c->span);
   const int64_t *w = (const int64_t *)(const void *)view_of(width_list).data;
   for (int i = 0; i < v.ndim; i++) {
-    if (w[2 * i] < 0 || w[2 * i + 1] < 0) raise("ValueError", c->spans[1], "pad widths must not be negative");
+    if (w[2 * i] < 0 || w[2 * i + 1] < 0)
+      raise("ValueError", c->spans[1], "pad widths must not be negative");
     shape[i] = w[2 * i] + v.shape[i] + w[2 * i + 1];
   }
   Value out = tensor_new(v.dtype, v.ndim, shape, c->span);
@@ -184,7 +188,8 @@ static Value np_roll(BuiltinCall *c) {
   if (!size) return tensor_copied(&v, c->span);
   int64_t shift = value_as_int(c->args[1], "the shift", c->spans[1]) % extent;
   if (shift < 0) shift += extent;
-  View tail = part_of(&from, axis, extent - shift, shift), head = part_of(&from, axis, 0, extent - shift);
+  View tail = part_of(&from, axis, extent - shift, shift),
+       head = part_of(&from, axis, 0, extent - shift);
   ValueVec parts = {0};
   Value a = tensor_copied(&tail, c->span), b = tensor_copied(&head, c->span);
   vec_push(&parts, a);

@@ -15,7 +15,8 @@ static void load_matrix(const View *v, bool real, void *out) {
 }
 
 /* out[i, :] += a[i, k] * b[k, :], so that the inner loop runs along rows. */
-static void multiply_reals(int64_t m, int64_t k, int64_t n, const double *a, const double *b, double *out) {
+static void multiply_reals(int64_t m, int64_t k, int64_t n, const double *a, const double *b,
+                           double *out) {
   for (int64_t i = 0; i < m; i++)
     for (int64_t p = 0; p < k; p++) {
       double x = a[i * k + p];
@@ -24,7 +25,8 @@ static void multiply_reals(int64_t m, int64_t k, int64_t n, const double *a, con
       for (int64_t j = 0; j < n; j++) to[j] += x * row[j];
     }
 }
-static void multiply_ints(int64_t m, int64_t k, int64_t n, const uint64_t *a, const uint64_t *b, uint64_t *out) {
+static void multiply_ints(int64_t m, int64_t k, int64_t n, const uint64_t *a, const uint64_t *b,
+                          uint64_t *out) {
   for (int64_t i = 0; i < m; i++)
     for (int64_t p = 0; p < k; p++)
       for (int64_t j = 0; j < n; j++) out[i * n + j] += a[i * k + p] * b[p * n + j];
@@ -36,7 +38,8 @@ static void store_matrix(const View *to, bool real, const void *from) {
     for (int64_t j = 0; j < columns; j += INT16_MAX) {
       int n = columns - j < INT16_MAX ? (int)(columns - j) : INT16_MAX;
       char *at = to->data + (i * to->strides[0] + j * to->strides[1]) * dtype_nbytes(to->dtype);
-      if (real) store_reals(to->dtype, at, to->strides[1], n, (const double *)from + i * columns + j);
+      if (real)
+        store_reals(to->dtype, at, to->strides[1], n, (const double *)from + i * columns + j);
       else store_ints(to->dtype, at, to->strides[1], n, (const int64_t *)from + i * columns + j);
     }
 }
@@ -88,13 +91,15 @@ static Value drop_dim(Value t, int dim, Span span) {
 Value tensor_matmul(Value a, Value b, Span span) {
   View x = view_of(tensor_of(a, span)), y = view_of(tensor_of(b, span));
   bool row = x.ndim == 1, column = y.ndim == 1;
-  if (!x.ndim || !y.ndim) raise("ValueError", span, "matmul() needs a dimension in both operands: use *");
+  if (!x.ndim || !y.ndim)
+    raise("ValueError", span, "matmul() needs a dimension in both operands: use *");
   const char *left = dims_text(x.ndim, x.shape), *right = dims_text(y.ndim, y.shape);
   as_matrix(&x, true);
   as_matrix(&y, false);
   if (x.shape[x.ndim - 1] != y.shape[y.ndim - 2])
-    raise("ValueError", span, "matmul() of shapes %s and %s: %lld columns on the left, %lld rows on the right",
-          left, right, (long long)x.shape[x.ndim - 1], (long long)y.shape[y.ndim - 2]);
+    raise("ValueError", span,
+          "matmul() of shapes %s and %s: %lld columns on the left, %lld rows on the right", left,
+          right, (long long)x.shape[x.ndim - 1], (long long)y.shape[y.ndim - 2]);
   View p = x, q = y, shape = {0};
   p.ndim -= 2;
   q.ndim -= 2;
@@ -127,23 +132,28 @@ static Value np_dot(BuiltinCall *c) {
   View x = view_of(a), y = view_of(b);
   if (!x.ndim || !y.ndim) return value_binary(AST_MUL, a, b, c->span);
   if (y.ndim > 2)
-    raise("ValueError", c->spans[1], "dot() takes a right operand of at most two dimensions: use matmul()");
+    raise("ValueError", c->spans[1],
+          "dot() takes a right operand of at most two dimensions: use matmul()");
   if (x.ndim <= 2) return tensor_matmul(a, b, c->span);
-  int64_t flat[] = {view_size(&x) / (x.shape[x.ndim - 1] ? x.shape[x.ndim - 1] : 1), x.shape[x.ndim - 1]};
+  int64_t flat[] = {view_size(&x) / (x.shape[x.ndim - 1] ? x.shape[x.ndim - 1] : 1),
+                    x.shape[x.ndim - 1]};
   TvmsTensor *rows, *again;
-  if (tvms_tensor_reshape(&rows, value_as_tensor(tensor_copied(&x, c->span), c->span), 2, flat) != 0)
+  if (tvms_tensor_reshape(&rows, value_as_tensor(tensor_copied(&x, c->span), c->span), 2, flat) !=
+      0)
     raise("ValueError", c->span, "%s", tvms_last_error());
   Value out = tensor_matmul(value_tensor(rows), b, c->span);
   int64_t shape[MAX_DIMS];
   memcpy(shape, x.shape, sizeof shape);
   if (y.ndim == 2) shape[x.ndim - 1] = y.shape[1];
-  if (tvms_tensor_reshape(&again, value_as_tensor(out, c->span), y.ndim == 2 ? x.ndim : x.ndim - 1, shape) != 0)
+  if (tvms_tensor_reshape(&again, value_as_tensor(out, c->span), y.ndim == 2 ? x.ndim : x.ndim - 1,
+                          shape) != 0)
     raise("ValueError", c->span, "%s", tvms_last_error());
   return value_tensor(again);
 }
 
 static Value np_outer(BuiltinCall *c) {
-  View x = view_of(tensor_of(c->args[0], c->spans[0])), y = view_of(tensor_of(c->args[1], c->spans[1]));
+  View x = view_of(tensor_of(c->args[0], c->spans[0])),
+       y = view_of(tensor_of(c->args[1], c->spans[1]));
   x = view_of(tensor_copied(&x, c->span));
   y = view_of(tensor_copied(&y, c->span));
   x.shape[0] = view_size(&x), x.shape[1] = 1, x.strides[0] = 1, x.strides[1] = 0, x.ndim = 2;

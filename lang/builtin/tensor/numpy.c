@@ -2,26 +2,24 @@
 #include "lang/builtin/tensor/tensor_impl.h"
 #include <math.h>
 
-extern const BuiltinRows testing_rows;
-
 static Value find_dtype(Namespace *ns, const char *name) {
   (void)ns;
   return dtype_named(name);
 }
 
 static void dtype_names(Namespace *ns, StrVec *out) {
-  static const char *const names[] = {"bool",    "int8",    "int16",   "int32",    "int64",
-                                      "uint8",   "uint16",  "uint32",  "uint64",   "float16",
-                                      "float32", "float64", "bfloat16", "random",  "testing"};
+  static const char *const names[] = {"bool",    "int8",    "int16",    "int32",  "int64",
+                                      "uint8",   "uint16",  "uint32",   "uint64", "float16",
+                                      "float32", "float64", "bfloat16", "random", "testing"};
   (void)ns;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) vec_push(out, names[i]);
 }
 
 static Value load_numpy(void) {
   static Value numpy;
-  static const BuiltinRows *const tables[] = {&create_rows, &unary_rows, &binary_rows, &reduce_rows,
-                                              &shape_rows,  &join_rows,  &matmul_rows, &sort_rows,
-                                              &index_rows,  &testing_rows};
+  static const BuiltinRows *const tables[] = {
+      &create_rows, &unary_rows,  &binary_rows, &reduce_rows, &shape_rows,
+      &join_rows,   &matmul_rows, &sort_rows,   &index_rows,  &testing_rows};
   if (numpy.type) return numpy;
   numpy = value_namespace("numpy");
   Namespace *ns = numpy.object;
@@ -38,7 +36,9 @@ static Value load_numpy(void) {
   return numpy;
 }
 
-static Value new_tensor(BuiltinCall *c) { return tensor_array(c->args[0], c->args[1], c->spans[0]); }
+static Value new_tensor(BuiltinCall *c) {
+  return tensor_array(c->args[0], c->args[1], c->spans[0]);
+}
 static const Builtin constructor = {"tensor", "object, dtype=None", new_tensor,
                                     "a tensor of numbers, nested lists, tensors"};
 static const TypeObject tensor_type = {.type = &type_tensor, .constructor = &constructor};

@@ -14,8 +14,8 @@ typedef struct Printer {
   const View *v;
   bool summarised, exponents;
   double least, greatest; /* of the absolute values of finite elements that are not zero */
-  int before, after; /* characters before and after the point, of all elements */
-  int digits;        /* after the point at most, in exponent form */
+  int before, after;      /* characters before and after the point, of all elements */
+  int digits;             /* after the point at most, in exponent form */
   const char *separator;
   Str *out;
   int column; /* where the present line is */
@@ -69,7 +69,8 @@ static bool is_cut(const Printer *p, int dim) {
 }
 
 /* Calls visit for every element that is shown. */
-static void each_shown(Printer *p, int dim, const char *at, void (*visit)(Printer *, const char *)) {
+static void each_shown(Printer *p, int dim, const char *at,
+                       void (*visit)(Printer *, const char *)) {
   const View *v = p->v;
   if (dim == v->ndim) return visit(p, at);
   int64_t n = v->shape[dim], step = v->strides[dim] * dtype_nbytes(v->dtype);
@@ -90,7 +91,8 @@ static void measure_range(Printer *p, const char *at) {
 
 static void measure_text(Printer *p, const char *text) {
   const char *point = strchr(text, '.');
-  int before = point ? (int)(point - text) : (int)strlen(text), after = point ? (int)strlen(point) : 0;
+  int before = point ? (int)(point - text) : (int)strlen(text),
+      after = point ? (int)strlen(point) : 0;
   if (before > p->before) p->before = before;
   if (after > p->after) p->after = after;
 }
@@ -107,7 +109,8 @@ static void measure_digits(Printer *p, const char *at) {
 static void measure_float(Printer *p, const char *at) {
   double x = load_value(p->v->dtype, at).real;
   if (!isfinite(x)) return;
-  measure_text(p, p->exponents ? exponential(p->v->dtype, x, p->digits) : positional(p->v->dtype, x));
+  measure_text(p,
+               p->exponents ? exponential(p->v->dtype, x, p->digits) : positional(p->v->dtype, x));
 }
 
 /* nan and inf are as wide as they need. */
@@ -125,14 +128,16 @@ static const char *whole_text(DataType t, const char *at) {
                       : str_format("%lld", (long long)x.integer);
 }
 
-static void measure_whole(Printer *p, const char *at) { measure_text(p, whole_text(p->v->dtype, at)); }
+static void measure_whole(Printer *p, const char *at) {
+  measure_text(p, whole_text(p->v->dtype, at));
+}
 
 static void measure(Printer *p) {
   if (!is_real(p->v->dtype)) return each_shown(p, 0, p->v->data, measure_whole);
   p->least = INFINITY;
   each_shown(p, 0, p->v->data, measure_range);
-  p->exponents = p->greatest >= 1e8 ||
-                 (p->greatest > 0 && (p->least < 1e-4 || p->greatest / p->least > 1000));
+  p->exponents =
+      p->greatest >= 1e8 || (p->greatest > 0 && (p->least < 1e-4 || p->greatest / p->least > 1000));
   if (p->exponents) each_shown(p, 0, p->v->data, measure_digits);
   each_shown(p, 0, p->v->data, measure_float);
   each_shown(p, 0, p->v->data, measure_special);
@@ -218,7 +223,8 @@ static bool put_number(Value v, Str *out) {
   if (x.ndim) return false;
   Value n = load_value(x.dtype, x.data);
   if (is_uint64(x.dtype)) str_add(out, whole_text(x.dtype, x.data));
-  else if (!is_real(x.dtype) || !isfinite(n.real) || dtype_equal(x.dtype, FLOAT64)) value_add_repr(n, out);
+  else if (!is_real(x.dtype) || !isfinite(n.real) || dtype_equal(x.dtype, FLOAT64))
+    value_add_repr(n, out);
   else { /* the shortest form that tells values of the dtype apart, as a double's is written */
     value_add_repr(value_float(strtod(shortest(x.dtype, n.real), NULL)), out);
   }

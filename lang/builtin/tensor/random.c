@@ -8,7 +8,7 @@
 typedef struct GeneratorObject {
   Random random;
 } GeneratorObject;
-extern const ValueType type_generator;
+static const ValueType type_generator;
 
 /* Of default_rng(), or the one that the functions of the module share. */
 static Random *generator(BuiltinCall *c) {
@@ -45,14 +45,20 @@ static Value fill_units(BuiltinCall *c, Value size, double low, double width, bo
   return finished(out, size);
 }
 
-static double real_arg(BuiltinCall *c, int i) { return value_as_float(c->args[i], "the argument", c->spans[i]); }
+static double real_arg(BuiltinCall *c, int i) {
+  return value_as_float(c->args[i], "the argument", c->spans[i]);
+}
 /* rand(2, 3): the dims one by one. */
-static Value dims_of(BuiltinCall *c) { return value_items(c->args[0])->len ? c->args[0] : value_none(); }
+static Value dims_of(BuiltinCall *c) {
+  return value_items(c->args[0])->len ? c->args[0] : value_none();
+}
 
 static Value random_rand(BuiltinCall *c) { return fill_units(c, dims_of(c), 0, 1, false); }
 static Value random_randn(BuiltinCall *c) { return fill_units(c, dims_of(c), 0, 1, true); }
 static Value random_sample(BuiltinCall *c) { return fill_units(c, c->args[0], 0, 1, false); }
-static Value random_standard_normal(BuiltinCall *c) { return fill_units(c, c->args[0], 0, 1, true); }
+static Value random_standard_normal(BuiltinCall *c) {
+  return fill_units(c, c->args[0], 0, 1, true);
+}
 static Value random_uniform(BuiltinCall *c) {
   double low = real_arg(c, 0);
   return fill_units(c, c->args[2], low, real_arg(c, 1) - low, false);
@@ -66,7 +72,8 @@ static Value random_integers(BuiltinCall *c) {
   if (value_is_none(c->args[1])) low = 0;
   else high = value_as_int(c->args[1], "high", c->spans[1]);
   if (low >= high || (uint64_t)high - (uint64_t)low > INT64_MAX)
-    raise("ValueError", c->span, "low must be below high: %lld, %lld", (long long)low, (long long)high);
+    raise("ValueError", c->span, "low must be below high: %lld, %lld", (long long)low,
+          (long long)high);
   Value out = new_sized(c->args[2], dtype_arg(c->args[3], c->spans[3]), c->span);
   View v = view_of(out);
   Random *r = generator(c);
@@ -97,7 +104,8 @@ static Value random_permutation(BuiltinCall *c) {
     return shuffled_indices(generator(c), c->args[0].integer, c->span);
   }
   Value x = tensor_of(c->args[0], c->spans[0]);
-  return tensor_get_item(x, shuffled_indices(generator(c), value_length(x, c->spans[0]), c->span), c->span);
+  return tensor_get_item(x, shuffled_indices(generator(c), value_length(x, c->spans[0]), c->span),
+                         c->span);
 }
 
 static Value random_shuffle(BuiltinCall *c) {
@@ -135,7 +143,8 @@ static const Builtin methods[] = {
     {"standard_normal", "size=None", random_standard_normal, "normal, mean 0, deviation 1"},
     {"normal", "loc=0.0, scale=1.0, size=None", random_normal_tensor, "normally distributed"},
     {"uniform", "low=0.0, high=1.0, size=None", random_uniform, "uniform in [low, high)"},
-    {"integers", "low, high=None, size=None, dtype='int64'", random_integers, "ints in [low, high)"},
+    {"integers", "low, high=None, size=None, dtype='int64'", random_integers,
+     "ints in [low, high)"},
     {"permutation", "x", random_permutation, "in random order"},
     {"shuffle", "x", random_shuffle, "puts in random order, in place"},
     {"choice", "a, size=None, replace=True", random_choice, "random elements"},
@@ -148,7 +157,7 @@ static void attr_names(Value v, StrVec *out) {
   (void)v;
   builtin_names(methods, METHODS, out);
 }
-const ValueType type_generator = {
+static const ValueType type_generator = {
     .name = "Generator", .get_attr = get_attr, .attr_names = attr_names};
 
 static Value random_default_rng(BuiltinCall *c) {

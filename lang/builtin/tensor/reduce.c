@@ -152,7 +152,9 @@ static void store_total(const Reduction *r, const Total *t, const View *part, Da
   store_reals(to, at, 1, 1, &x);
 }
 
-static Total fresh(const Reduction *r) { return (Total){.real = r->real_start, .whole = r->whole_start}; }
+static Total fresh(const Reduction *r) {
+  return (Total){.real = r->real_start, .whole = r->whole_start};
+}
 
 static Total total_of(const Reduction *r, const View *part) {
   Total t = fresh(r);
@@ -165,7 +167,8 @@ static Total total_of(const Reduction *r, const View *part) {
   return t;
 }
 
-static Value reduce(const Reduction *r, Value x, Value axes, bool keepdims, int64_t ddof, Span span) {
+static Value reduce(const Reduction *r, Value x, Value axes, bool keepdims, int64_t ddof,
+                    Span span) {
   View v = view_of(x);
   bool reduced[MAX_DIMS];
   int kept;
@@ -210,8 +213,8 @@ static Value np_reduce(BuiltinCall *c) {
 static Value np_ptp(BuiltinCall *c) {
   Value x = tensor_of(c->args[0], c->spans[0]);
   Value high = reduce(find_reduction("max"), x, c->args[1], false, 0, c->span);
-  return value_binary(AST_SUB, high, reduce(find_reduction("min"), x, c->args[1], false, 0, c->span),
-                      c->span);
+  return value_binary(AST_SUB, high,
+                      reduce(find_reduction("min"), x, c->args[1], false, 0, c->span), c->span);
 }
 
 /* Running sums (or products) along an axis, or over all elements in order. */
@@ -243,9 +246,11 @@ static Value running(BuiltinCall *c, bool product) {
     for (int64_t k = 1; k < extent; k++) {
       at += step;
       Value next = load_value(t, at);
-      if (is_real(t)) total = value_float(product ? total.real * next.real : total.real + next.real);
-      else total = value_int((int64_t)(product ? (uint64_t)total.integer * (uint64_t)next.integer
-                                               : (uint64_t)total.integer + (uint64_t)next.integer));
+      if (is_real(t))
+        total = value_float(product ? total.real * next.real : total.real + next.real);
+      else
+        total = value_int((int64_t)(product ? (uint64_t)total.integer * (uint64_t)next.integer
+                                            : (uint64_t)total.integer + (uint64_t)next.integer));
       if (is_real(t)) store_reals(t, at, 1, 1, &total.real);
       else store_ints(t, at, 1, 1, &total.integer);
     }
@@ -268,8 +273,9 @@ static Value np_cumprod(BuiltinCall *c) { return running(c, true); }
       {"argmin", first "axis=None, keepdims=False", np_reduce, "the place of the least"},          \
       {"all", first "axis=None, keepdims=False", np_reduce, "are all true?"},                      \
       {"any", first "axis=None, keepdims=False", np_reduce, "is any true?"},                       \
-      {"cumsum", first "axis=None", np_cumsum, "running sums"},                                    \
-      {"cumprod", first "axis=None", np_cumprod, "running products"}
+      {"cumsum", first "axis=None", np_cumsum, "running sums"}, {                                  \
+    "cumprod", first "axis=None", np_cumprod, "running products"                                   \
+  }
 
 static const Builtin methods[] = {ROWS("")};
 static const Builtin rows[] = {

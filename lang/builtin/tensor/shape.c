@@ -2,7 +2,9 @@
 #include "lang/builtin/tensor/tensor_impl.h"
 
 /* As function the tensor is the first argument, as method it is self. */
-static Value subject(BuiltinCall *c) { return c->self.type ? c->self : tensor_of(c->args[0], c->spans[0]); }
+static Value subject(BuiltinCall *c) {
+  return c->self.type ? c->self : tensor_of(c->args[0], c->spans[0]);
+}
 static Value *others(BuiltinCall *c) { return c->self.type ? c->args : c->args + 1; }
 
 /* A copy in another shape of the same size. */
@@ -23,12 +25,14 @@ static Value reshape_to(Value x, Shape s, Span span) {
     if (s.dims[i] == -1 && unknown >= 0)
       raise("ValueError", span, "only one dimension can be -1: %s", asked);
     if (s.dims[i] == -1) unknown = i;
-    else if (s.dims[i] < 0) raise("ValueError", span, "negative dimensions are not allowed: %s", asked);
+    else if (s.dims[i] < 0)
+      raise("ValueError", span, "negative dimensions are not allowed: %s", asked);
     else if (__builtin_mul_overflow(known, s.dims[i], &known)) known = INT64_MAX;
   }
   if (unknown >= 0 && known && size % known == 0) s.dims[unknown] = size / known, known = size;
   if (known != size || (unknown >= 0 && s.dims[unknown] < 0))
-    raise("ValueError", span, "cannot reshape a tensor of size %lld into shape %s", (long long)size, asked);
+    raise("ValueError", span, "cannot reshape a tensor of size %lld into shape %s", (long long)size,
+          asked);
   return tensor_reshaped(x, s.ndim, s.dims, span);
 }
 
@@ -163,9 +167,15 @@ static Value np_flip(BuiltinCall *c) {
   return tensor_copied(&v, c->span);
 }
 
-static Value np_shape(BuiltinCall *c) { return value_get_attr(subject(c), str_intern("shape"), c->span); }
-static Value np_ndim(BuiltinCall *c) { return value_get_attr(subject(c), str_intern("ndim"), c->span); }
-static Value np_size(BuiltinCall *c) { return value_get_attr(subject(c), str_intern("size"), c->span); }
+static Value np_shape(BuiltinCall *c) {
+  return value_get_attr(subject(c), str_intern("shape"), c->span);
+}
+static Value np_ndim(BuiltinCall *c) {
+  return value_get_attr(subject(c), str_intern("ndim"), c->span);
+}
+static Value np_size(BuiltinCall *c) {
+  return value_get_attr(subject(c), str_intern("size"), c->span);
+}
 
 static const Builtin methods[] = {
     {"reshape", "*shape", method_reshape, "in another shape; one dimension may be -1"},

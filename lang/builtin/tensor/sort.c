@@ -90,13 +90,15 @@ static Value np_unique(BuiltinCall *c) {
   load_keys(&v, keys);
   int size = dtype_nbytes(v.dtype);
   for (int64_t i = 0; i < n; i++)
-    if (!i || order(&keys[i - 1], &keys[i]) != 0) memmove(v.data + kept++ * size, v.data + i * size, (size_t)size);
+    if (!i || order(&keys[i - 1], &keys[i]) != 0)
+      memmove(v.data + kept++ * size, v.data + i * size, (size_t)size);
   v.shape[0] = kept;
   return tensor_copied(&v, c->span);
 }
 
 static Value np_searchsorted(BuiltinCall *c) {
-  View a = view_of(tensor_of(c->args[0], c->spans[0])), v = view_of(tensor_of(c->args[1], c->spans[1]));
+  View a = view_of(tensor_of(c->args[0], c->spans[0])),
+       v = view_of(tensor_of(c->args[1], c->spans[1]));
   bool right = strcmp(value_as_text(c->args[2], "the side", c->spans[2]), "right") == 0;
   if (a.ndim != 1) raise("ValueError", c->spans[0], "the sorted tensor must have one dimension");
   DataType t = promote(a.dtype, v.dtype);

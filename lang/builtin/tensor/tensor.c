@@ -1,5 +1,6 @@
 /* tensor.c -- the value type tensor: over TvmsTensor, shaped like NumPy's ndarray. */
 #include "lang/builtin/tensor/tensor_impl.h"
+#include <unistd.h>
 
 typedef struct TensorObject {
   TvmsTensor *tensor;
@@ -29,6 +30,11 @@ TvmsTensor *value_as_tensor(Value v, Span span) {
 Value tensor_new(DataType t, int ndim, const int64_t *shape, Span span) {
   if (!is_storable(t))
     raise("TypeError", span, "tensors of dtype %s are not supported", dtype_text(t));
+  double bytes = dtype_nbytes(t);
+  for (int i = 0; i < ndim; i++) bytes *= (double)shape[i];
+  if (bytes > (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE))
+    raise("MemoryError", span, "a tensor of shape %s needs %.1f GB, more than this machine has",
+          dims_text(ndim, shape), bytes * 1e-9);
   DLDataType dl = {(uint8_t)dtype_dlpack_code(t), t.bits, 1};
   TvmsTensor *out;
   if (tvms_tensor_new(&out, ndim, shape, dl) != 0)
@@ -152,9 +158,9 @@ static const Builtin methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-static const BuiltinRows *const method_tables[] = {
-    &(const BuiltinRows){methods, METHODS}, &reduce_methods, &shape_methods, &sort_methods,
-    &index_methods};
+static const BuiltinRows *const method_tables[] = {&(const BuiltinRows){methods, METHODS},
+                                                   &reduce_methods, &shape_methods, &sort_methods,
+                                                   &index_methods};
 enum { TABLES = sizeof method_tables / sizeof *method_tables };
 
 /* ---- attributes ---- */
@@ -174,7 +180,8 @@ static Value transposed(Value v, Span span) {
   return tensor_copied(&x, span);
 }
 
-static const char *const attributes[] = {"shape", "dtype", "ndim", "size", "T", "nbytes", "itemsize"};
+static const char *const attributes[] = {"shape", "dtype",  "ndim",    "size",
+                                         "T",     "nbytes", "itemsize"};
 enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
 static Value get_attr(Value v, const char *name, Span span) {
@@ -214,8 +221,8 @@ static Value next_part(IteratorObject *it, Span span) {
 static Value iter(Value v, Span span) {
   View x = view_of(v);
   if (!x.ndim) raise("TypeError", span, "iteration over a tensor without dimensions");
-  return value_iterator((IteratorObject){
-      .next = next_part, .name = "tensor_iterator", .source = v, .n = x.shape[0]});
+  return value_iterator(
+      (IteratorObject){.next = next_part, .name = "tensor_iterator", .source = v, .n = x.shape[0]});
 }
 
 static bool contains(Value v, Value x, Span span) {

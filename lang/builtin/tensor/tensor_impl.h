@@ -118,8 +118,7 @@ typedef struct BuiltinRows {
   int n;
 } BuiltinRows;
 extern const BuiltinRows create_rows, unary_rows, binary_rows, reduce_rows, shape_rows, join_rows,
-    matmul_rows, sort_rows,
-    index_rows;
+    matmul_rows, sort_rows, index_rows, testing_rows;
 extern const BuiltinRows reduce_methods, shape_methods, sort_methods, index_methods;
 Value dtype_named(const char *name); /* np.float32; absent if there is no such dtype */
 Value random_namespace(void), testing_namespace(void);

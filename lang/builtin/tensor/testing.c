@@ -24,7 +24,8 @@ static void note(Comparison *c, double a, double d, bool ok) {
   c->size++;
 }
 
-static Comparison compare(Value actual, Value desired, double rtol, double atol, bool equal_nan, Span span) {
+static Comparison compare(Value actual, Value desired, double rtol, double atol, bool equal_nan,
+                          Span span) {
   Comparison c = {0};
   View a = view_of(tensor_of(actual, span)), d = view_of(tensor_of(desired, span));
   broadcast_shapes(&a, &d, &c.shape, span);
@@ -39,7 +40,9 @@ static Comparison compare(Value actual, Value desired, double rtol, double atol,
     int64_t i[CHUNK], j[CHUNK];
     load_reals(a.dtype, r.at[0], r.stride[0], r.n, x);
     load_reals(d.dtype, r.at[1], r.stride[1], r.n, y);
-    if (whole) load_ints(a.dtype, r.at[0], r.stride[0], r.n, i), load_ints(d.dtype, r.at[1], r.stride[1], r.n, j);
+    if (whole)
+      load_ints(a.dtype, r.at[0], r.stride[0], r.n, i),
+          load_ints(d.dtype, r.at[1], r.stride[1], r.n, j);
     for (int k = 0; k < r.n; k++) {
       bool same = whole && i[k] == j[k] && is_uint64(a.dtype) == is_uint64(d.dtype);
       bool exact = whole && rtol == 0 && atol == 0 && is_uint64(a.dtype) == is_uint64(d.dtype);
@@ -49,7 +52,9 @@ static Comparison compare(Value actual, Value desired, double rtol, double atol,
   return c;
 }
 
-static double tolerance(BuiltinCall *c, int i) { return value_as_float(c->args[i], "the tolerance", c->spans[i]); }
+static double tolerance(BuiltinCall *c, int i) {
+  return value_as_float(c->args[i], "the tolerance", c->spans[i]);
+}
 
 static Value np_allclose(BuiltinCall *c) {
   Comparison r = compare(c->args[0], c->args[1], tolerance(c, 2), tolerance(c, 3),
@@ -97,7 +102,8 @@ static void check_shapes(Value a, Value d, Span span) {
   View x = view_of(a), y = view_of(d);
   if (x.ndim && y.ndim && !same_shape(a, d))
     fail(str_format("shapes differ: actual %s, desired %s", dims_text(x.ndim, x.shape),
-                    dims_text(y.ndim, y.shape)), span);
+                    dims_text(y.ndim, y.shape)),
+         span);
 }
 
 static void report(const Comparison *r, const char *head, const char *extra, Span span) {
@@ -107,7 +113,8 @@ static void report(const Comparison *r, const char *head, const char *extra, Spa
                   "first mismatch at %s: actual %s, desired %s",
                   head, *extra ? ": " : "", extra, (long long)r->mismatches, (long long)r->size,
                   100.0 * (double)r->mismatches / (double)r->size, number(r->worst_absolute),
-                  number(r->worst_relative), place_text(r), number(r->actual), number(r->desired)), span);
+                  number(r->worst_relative), place_text(r), number(r->actual), number(r->desired)),
+       span);
 }
 
 static Value assert_allclose(BuiltinCall *c) {

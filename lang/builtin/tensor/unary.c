@@ -3,7 +3,7 @@
 #include <math.h>
 
 typedef struct UnaryKernel {
-  const char *name, *doc;
+  const char *name;
   double (*real)(double x);
   int64_t (*whole)(int64_t x); /* NULL: ints become float64 */
   bool gives_bool;
@@ -35,51 +35,8 @@ static int64_t w_false(int64_t x) { return (void)x, 0; }
 static int64_t w_true(int64_t x) { return (void)x, 1; }
 
 static const UnaryKernel kernels[] = {
-    {"negative", "-x", k_negative, w_negative, false},
-    {"positive", "x", k_positive, w_positive, false},
-    {"abs", "|x|", fabs, w_abs, false},
-    {"absolute", "|x|", fabs, w_abs, false},
-    {"fabs", "|x|", fabs, NULL, false},
-    {"sign", "-1, 0 or 1", k_sign, w_sign, false},
-    {"square", "x * x", k_square, w_square, false},
-    {"sqrt", "square root", sqrt, NULL, false},
-    {"rsqrt", "1 / sqrt(x)", k_rsqrt, NULL, false},
-    {"cbrt", "cube root", cbrt, NULL, false},
-    {"reciprocal", "1 / x", k_reciprocal, NULL, false},
-    {"exp", "e ** x", exp, NULL, false},
-    {"exp2", "2 ** x", exp2, NULL, false},
-    {"expm1", "exp(x) - 1", expm1, NULL, false},
-    {"log", "natural logarithm", log, NULL, false},
-    {"log2", "to base 2", log2, NULL, false},
-    {"log10", "to base 10", log10, NULL, false},
-    {"log1p", "log(1 + x)", log1p, NULL, false},
-    {"sin", "sine", sin, NULL, false},
-    {"cos", "cosine", cos, NULL, false},
-    {"tan", "tangent", tan, NULL, false},
-    {"arcsin", "arc sine", asin, NULL, false},
-    {"arccos", "arc cosine", acos, NULL, false},
-    {"arctan", "arc tangent", atan, NULL, false},
-    {"sinh", "hyperbolic sine", sinh, NULL, false},
-    {"cosh", "hyperbolic cosine", cosh, NULL, false},
-    {"tanh", "hyperbolic tangent", tanh, NULL, false},
-    {"arcsinh", "inverse hyperbolic sine", asinh, NULL, false},
-    {"arccosh", "inverse hyperbolic cosine", acosh, NULL, false},
-    {"arctanh", "inverse hyperbolic tangent", atanh, NULL, false},
-    {"erf", "error function", erf, NULL, false},
-    {"sigmoid", "1 / (1 + exp(-x))", k_sigmoid, NULL, false},
-    {"relu", "max(x, 0)", k_relu, w_relu, false},
-    {"degrees", "radians to degrees", k_degrees, NULL, false},
-    {"radians", "degrees to radians", k_radians, NULL, false},
-    {"floor", "rounded down", floor, w_positive, false},
-    {"ceil", "rounded up", ceil, w_positive, false},
-    {"trunc", "rounded towards zero", trunc, w_positive, false},
-    {"rint", "rounded half to even", nearbyint, NULL, false},
-    {"isnan", "NaN?", k_isnan, w_false, true},
-    {"isinf", "infinite?", k_isinf, w_false, true},
-    {"isfinite", "neither infinite nor NaN?", k_isfinite, w_true, true},
-    {"logical_not", "not x", k_logical_not, w_not, true},
-    {"invert", "~x", NULL, w_invert, false},
-    {"bitwise_not", "~x", NULL, w_invert, false},
+#define UNARY(name, real, whole, gives_bool, doc) {#name, real, whole, gives_bool},
+#include "lang/builtin/tensor/unary.def"
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -181,8 +138,10 @@ static Value np_where(BuiltinCall *c) {
 
 static Value np_clip(BuiltinCall *c) {
   Value x = tensor_of(c->args[0], c->spans[0]);
-  if (!value_is_none(c->args[1])) x = tensor_binary(binary_kernel("maximum"), x, c->args[1], c->span);
-  if (!value_is_none(c->args[2])) x = tensor_binary(binary_kernel("minimum"), x, c->args[2], c->span);
+  if (!value_is_none(c->args[1]))
+    x = tensor_binary(binary_kernel("maximum"), x, c->args[1], c->span);
+  if (!value_is_none(c->args[2]))
+    x = tensor_binary(binary_kernel("minimum"), x, c->args[2], c->span);
   return x;
 }
 
@@ -206,23 +165,8 @@ Value tensor_round(BuiltinCall *c) {
 }
 
 static const Builtin rows[] = {
-#define ROW(name, doc) {name, "x, /", np_unary, doc}
-    ROW("negative", "-x"), ROW("positive", "x"), ROW("abs", "|x|"), ROW("absolute", "|x|"),
-    ROW("fabs", "|x|"), ROW("sign", "-1, 0 or 1"), ROW("square", "x * x"), ROW("sqrt", "square root"),
-    ROW("rsqrt", "1 / sqrt(x)"), ROW("cbrt", "cube root"), ROW("reciprocal", "1 / x"),
-    ROW("exp", "e ** x"), ROW("exp2", "2 ** x"), ROW("expm1", "exp(x) - 1"), ROW("log", "logarithm"),
-    ROW("log2", "to base 2"), ROW("log10", "to base 10"), ROW("log1p", "log(1 + x)"),
-    ROW("sin", "sine"), ROW("cos", "cosine"), ROW("tan", "tangent"), ROW("arcsin", "arc sine"),
-    ROW("arccos", "arc cosine"), ROW("arctan", "arc tangent"), ROW("sinh", "hyperbolic sine"),
-    ROW("cosh", "hyperbolic cosine"), ROW("tanh", "hyperbolic tangent"),
-    ROW("arcsinh", "inverse of sinh"), ROW("arccosh", "inverse of cosh"),
-    ROW("arctanh", "inverse of tanh"), ROW("erf", "error function"),
-    ROW("sigmoid", "1 / (1 + exp(-x))"), ROW("relu", "max(x, 0)"), ROW("degrees", "in degrees"),
-    ROW("radians", "in radians"), ROW("floor", "rounded down"), ROW("ceil", "rounded up"),
-    ROW("trunc", "rounded towards zero"), ROW("rint", "rounded half to even"),
-    ROW("isnan", "NaN?"), ROW("isinf", "infinite?"), ROW("isfinite", "finite?"),
-    ROW("logical_not", "not x"), ROW("invert", "~x"), ROW("bitwise_not", "~x"),
-#undef ROW
+#define UNARY(name, real, whole, gives_bool, doc) {#name, "x, /", np_unary, doc},
+#include "lang/builtin/tensor/unary.def"
     {"where", "condition, x?, y?, /", np_where, "x where the condition holds, y elsewhere"},
     {"clip", "a, a_min=None, a_max=None", np_clip, "limited to a range"},
     {"round", "a, decimals=0", np_round, "rounded half to even"},

@@ -39,7 +39,8 @@ void view_broadcast(View *v, int ndim, const int64_t *shape, const char *what, S
   int drop = 0;
   while (shift + drop < 0 && v->shape[drop] == 1) drop++;
   if (drop) {
-    for (int i = drop; i < v->ndim; i++) v->shape[i - drop] = v->shape[i], v->strides[i - drop] = v->strides[i];
+    for (int i = drop; i < v->ndim; i++)
+      v->shape[i - drop] = v->shape[i], v->strides[i - drop] = v->strides[i];
     v->ndim -= drop;
     shift += drop;
   }
@@ -125,8 +126,7 @@ static bool next_row(Rows *r) {
       r->left = r->shape[r->ndim - 1];
       return true;
     }
-    for (int k = 0; k < r->views; k++)
-      r->row[k] -= r->strides[k][i] * r->shape[i] * r->nbytes[k];
+    for (int k = 0; k < r->views; k++) r->row[k] -= r->strides[k][i] * r->shape[i] * r->nbytes[k];
     r->index[i] = 0;
   }
   return false;
@@ -152,10 +152,12 @@ static void copy_chunk(const Rows *r, DataType to, DataType from) {
   int64_t ints[CHUNK];
   int size = r->nbytes[0];
   if (dtype_equal(to, from)) {
-    if (r->stride[0] == 1 && r->stride[1] == 1) memmove(r->at[0], r->at[1], (size_t)size * (size_t)r->n);
+    if (r->stride[0] == 1 && r->stride[1] == 1)
+      memmove(r->at[0], r->at[1], (size_t)size * (size_t)r->n);
     else
       for (int64_t i = 0; i < r->n; i++)
-        memcpy(r->at[0] + i * r->stride[0] * size, r->at[1] + i * r->stride[1] * size, (size_t)size);
+        memcpy(r->at[0] + i * r->stride[0] * size, r->at[1] + i * r->stride[1] * size,
+               (size_t)size);
   } else if (is_real(from) || (is_real(to) && is_uint64(from))) {
     load_reals(from, r->at[1], r->stride[1], r->n, reals);
     store_reals(to, r->at[0], r->stride[0], r->n, reals);

@@ -1,0 +1,51 @@
+/* test_pass.c -- tests of passes: the module Before, run through a pipeline, must equal the module Expected. */
+#include "lang/dialect/packed.h"
+#include "lang/tool/test.h"
+#include "passes/passes.h"
+
+/* The value of a global as a module; a lone function is called main on both sides. */
+static Node *module_named(Session *s, const char *name, Span span) {
+  Value *v = map_get(&s->globals->names, str_intern(name));
+  if (!v) {
+    diag_error(span, "the case defines no %s", name);
+    return NULL;
+  }
+  if (!value_is_node(*v, NK_PrimFunc) && !value_is_node(*v, NK_Function)) return to_module(*v, span);
+  Node *f = func_with_attr(v->node, "global_symbol", string_imm("main", span));
+  return to_module(value_node(f), span);
+}
+
+typedef struct PassTest {
+  Session *session;
+  const char *pipeline;
+  Span span;
+  bool ok;
+} PassTest;
+
+static void run_pass_test(void *context) {
+  PassTest *t = context;
+  Node *before = module_named(t->session, "Before", t->span), *expected = module_named(t->session, "Expected", t->span);
+  if (!before || !expected) return;
+  Pipeline pipeline = pipeline_parse(t->pipeline, t->span);
+  Node *after = pipeline_run(&pipeline, before, NULL, &(Instruments){.verify_each = true});
+  const char *why = NULL;
+  t->ok = node_equal(after, expected, false, &why);
+  if (t->ok) return;
+  Diag *d = diag_error(t->span, "after %s the module differs from Expected at %s", t->pipeline, why);
+  diag_help(d, "it is\n%s\nand not\n%s", ir_print(after, NULL), ir_print(expected, NULL));
+}
+
+bool test_pass(const TestCase *t) {
+  PassTest test = {.session = session_new(t->path), .pipeline = t->argument};
+  const Source *source = test_source(t);
+  test.span = (Span){source->base, source->base};
+  const char *line = strstr(source->text, "# TEST:");
+  if (line) {
+    test.span.lo = source->base + (uint32_t)(line - source->text);
+    test.span.hi = test.span.lo + (uint32_t)strcspn(line, "\n");
+  }
+  if (!session_run(test.session, source, NULL)) return false;
+  Error *e = protect(run_pass_test, &test);
+  if (e) error_report(e);
+  return test.ok;
+}
