@@ -112,7 +112,7 @@ static void add_value(Text *t, int type, TvmsValue v) {
   case TVMS_DLTENSOR: {
     const DLTensor *dl = v.p; /* a TvmsTensor begins with one */
     int64_t left = ELEMENTS_SHOWN;
-    if (!dl_is_compact(dl)) return add(t, "<tensor with strides>");
+    if (!tvms__dl_is_compact(dl)) return add(t, "<tensor with strides>");
     const char *at = (const char *)dl->data + dl->byte_offset;
     return add_axis(t, dl, 0, &at, &left);
   }
@@ -159,7 +159,7 @@ static int print(void *self, const TvmsValue *args, const int *types, int n, Tvm
                  int *ret_type) {
   (void)self, (void)ret, (void)ret_type;
   Text t = formatted(format_arg(args, types, n), args, types, n > 0 ? n - 1 : 0);
-  if (t.failed) return free(t.at), error_no_memory(t.len);
+  if (t.failed) return free(t.at), tvms__error_no_memory(t.len);
   puts(t.at);
   fflush(stdout);
   free(t.at);
@@ -191,7 +191,7 @@ static const struct {
   TvmsPackedFunc fn;
 } builtins[] = {{"relax.print", print}, {"relax.assert_op", assert_op}};
 
-TvmsFunc *builtin_find(const char *name) {
+TvmsFunc *tvms__builtin_find(const char *name) {
   TvmsFunc *f = NULL;
   for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
     if (strcmp(builtins[i].name, name) == 0 && tvms_func_new(&f, builtins[i].fn, NULL, NULL))

@@ -169,7 +169,7 @@ int tvms_func_find(TvmsFunc **out, const char *name) {
   Entry *e = find_entry(name);
   TvmsFunc *f = e ? tvms_retain(e->func) : NULL;
   pthread_rwlock_unlock(&registry.lock);
-  if (!f) f = builtin_find(name);
+  if (!f) f = tvms__builtin_find(name);
   if (!f) return tvms_set_error("packed function '%s' is not registered", name);
   *out = f;
   return 0;

@@ -72,6 +72,9 @@ const char *tvms__type_text(int type); /* "a tensor", "an int" */
 /* The value as the caller may keep it: objects retained, strings and borrowed memory copied. */
 int tvms__value_own(int *type, TvmsValue *value);
 
+/* A function that every program has (a new reference), or NULL. */
+TvmsFunc *tvms__builtin_find(const char *name);
+
 TvmsFunc *tvms__func_of_module(TvmsModule *m, TvmsPackedFunc fn, void *self);
 
 /* Calls fn; the result is the caller's. A failure always leaves a message, which names `name`. */
