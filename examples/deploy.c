@@ -6,7 +6,7 @@
  *
  * Loads the module, gives `relax_func` a tensor x (n, d) and a tensor w (d, m), and prints what it
  * returns. On its way the model calls `custom_inplace_update`, which this program provides. */
-#include "target/runtime/tvms.h"
+#include "tvms.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -117,8 +117,8 @@ typedef enum { WALK_ON, WALK_PRUNE, WALK_STOP } WalkResult;
 
 /* Visits `n` and all below it, parents first, in the order of node.def; buffers in USE places are
  * handed to `enter` too, but not walked into. INFO is not walked. Long sequences and chains of
- * bodies do not deepen the C stack. `leave`, which may be NULL, is called after all below a node that
- * `enter` answered ON for. Returns false if a callback said STOP. */
+ * bodies do not deepen the C stack. `leave`, which may be NULL, is called after all below a node
+ * that `enter` answered ON for. Returns false if a callback said STOP. */
 typedef struct Walker {
   WalkResult (*enter)(struct Walker *w, Node *n);
   void (*leave)(struct Walker *w, Node *n);
@@ -193,6 +193,9 @@ Node *expr_load(Node *buffer, NodeVec indices,
 Node *stmt_store(Node *buffer, NodeVec indices, Node *value, Span span); /* casts the value */
 Node *stmt_seq(NodeVec stmts, Span span); /* flattened; Evaluate(0) if empty; no SeqStmt for one */
 Node *stmt_evaluate(Node *value, Span span);
+/* Where the rest of the suite hangs of a LetStmt, AttrStmt, Allocate, ...; NULL for other
+ * statements. To fill in while a node is being built. */
+Node **stmt_rest(Node *n);
 
 bool expr_is_const_int(const Node *n, int64_t *value); /* IntImm of any integer dtype or bool */
 bool expr_is_zero(const Node *n);
@@ -241,8 +244,8 @@ bool is_intrin_call(const Node *n, const char *name);
 typedef struct OpInfo {
   const char *name; /* "relax.nn.conv2d" */
   const char *doc;
-  StrVec args;  /* names of the operands, in order; a last one "*xs" takes the rest */
-  StrVec attrs; /* names of the attributes, in order, after the operands in a call */
+  StrVec args;           /* names of the operands, in order; a last one "*xs" takes the rest */
+  StrVec attrs;          /* names of the attributes, in order, after the operands in a call */
   NodeVec attr_defaults; /* beside attrs; NULL: required. Text forms leave out what equals it */
   bool is_pure;
   /* "elementwise", "broadcast", "injective", "reduce", "out_fusable" or "opaque" */

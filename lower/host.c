@@ -22,16 +22,6 @@ void host_wrap(Host *h, Node *wrapper) {
   vec_push(&h->open, true);
 }
 
-static Node *close_wrapper(Node *w, Node *body) {
-  switch (w->kind) {
-  case NK_LetStmt: AS(LetStmt, w)->body = body; break;
-  case NK_Allocate: AS(Allocate, w)->body = body; break;
-  case NK_AllocateConst: AS(AllocateConst, w)->body = body; break;
-  default: BUG("%s takes no body", node_kind_name(w->kind));
-  }
-  return w;
-}
-
 Node *host_body(Host *h) {
   Node *rest = NULL;
   NodeVec run = {0}; /* statements since the last wrapper, backwards */
@@ -45,7 +35,10 @@ Node *host_body(Host *h) {
     if (rest) vec_push(&stmts, rest);
     rest = stmt_seq(stmts, h->span);
     run = (NodeVec){0};
-    if (i >= 0) rest = close_wrapper(h->items.at[i], rest);
+    if (i >= 0) {
+      *stmt_rest(h->items.at[i]) = rest;
+      rest = h->items.at[i];
+    }
   }
   return rest;
 }

@@ -24,20 +24,10 @@ const ValueType type_frame = {.name = "frame", .repr = frame_repr, .iter = frame
 Value value_frame(Frame *f) { return value_of(&type_frame, f); }
 
 Node *wrap_body(Node *wrapper, Node *body) {
-  switch (wrapper->kind) {
-  case NK_LetStmt: AS(LetStmt, wrapper)->body = body; break;
-  case NK_AttrStmt: AS(AttrStmt, wrapper)->body = body; break;
-  case NK_AssertStmt: AS(AssertStmt, wrapper)->body = body; break;
-  case NK_Allocate: { /* it may hold the DeclBuffer of its memory already */
-    Allocate *a = AS(Allocate, wrapper);
-    a->body = a->body ? wrap_body(a->body, body) : body;
-    break;
-  }
-  case NK_AllocateConst: AS(AllocateConst, wrapper)->body = body; break;
-  case NK_DeclBuffer: AS(DeclBuffer, wrapper)->body = body; break;
-  case NK_BufferRealize: AS(BufferRealize, wrapper)->body = body; break;
-  default: BUG("%s takes no body", node_kind_name(wrapper->kind));
-  }
+  Node **rest = stmt_rest(wrapper);
+  REQUIRE(rest, "a wrapper scopes over a suite");
+  *rest = *rest ? wrap_body(*rest, body)
+                : body; /* an Allocate may hold the DeclBuffer of its memory already */
   return wrapper;
 }
 
