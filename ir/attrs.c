@@ -9,7 +9,9 @@ static int find_key(const Dict *d, const char *key) {
   return -1;
 }
 
-static const Dict *as_dict(const Node *n) { return IS(Dict, n) ? (const Dict *)(const void *)n : NULL; }
+static const Dict *as_dict(const Node *n) {
+  return IS(Dict, n) ? (const Dict *)(const void *)n : NULL;
+}
 
 Node *dict_get(const Node *dict, const char *key) {
   const Dict *d = as_dict(dict);

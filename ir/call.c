@@ -8,7 +8,8 @@ static DataType result_dtype(const Intrin *in, DataType given, NodeVec args) {
   case RULE_BOOL: return dtype_with_lanes(BOOL, first.lanes);
   case RULE_SECOND: return args.len > 1 ? args.at[1]->dtype : VOID_TYPE;
   case RULE_GIVEN: return given;
-  case RULE_INT32: return in->effect == EFFECT_PURE && args.len ? dtype_with_lanes(INT32, first.lanes) : INT32;
+  case RULE_INT32:
+    return in->effect == EFFECT_PURE && args.len ? dtype_with_lanes(INT32, first.lanes) : INT32;
   case RULE_HANDLE: return HANDLE;
   default: return VOID_TYPE;
   }
@@ -22,8 +23,8 @@ static void check_count(const Intrin *in, NodeVec args, Span span) {
 
 /* Builtins of numbers that take integers too. Of the others an integer is a mistake. */
 static const char *const take_integers[] = {
-    "fabs",       "shift_left",       "shift_right", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "bitwise_not", "popcount",        "likely",      "ret",         "fma",        "q_multiply_shift",
+    "fabs",        "shift_left", "shift_right", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "bitwise_not", "popcount",   "likely",      "ret",         "fma",        "q_multiply_shift",
 };
 
 static bool takes_integers(const char *name) {

@@ -90,9 +90,14 @@ static WalkResult bind_definitions(Walker *w, Node *node) {
 #define BIND_NAME(x)
 #define BIND_TENSOR(x)
   switch (node->kind) {
-#define NODE(Kind, family, spelling) case NK_##Kind: { Kind *n = (Kind *)(void *)node; (void)n;
+#define NODE(Kind, family, spelling)                                                               \
+  case NK_##Kind: {                                                                                \
+    Kind *n = (Kind *)(void *)node;                                                                \
+    (void)n;
 #define FIELD(type, name, role) BIND_##role(name)
-#define END(Kind) break; }
+#define END(Kind)                                                                                  \
+  break;                                                                                           \
+  }
 #include "ir/node.def"
   }
   if (IS(MatchCast, node)) bind_vars_of(f, AS(MatchCast, node)->sinfo);

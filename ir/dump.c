@@ -68,7 +68,8 @@ static const char *data_text(const ConstData *data) {
   Str s = {0};
   if (!data) return "NULL";
   str_printf(&s, "%s (", dtype_text(data->elem));
-  for (int i = 0; i < data->ndim; i++) str_printf(&s, "%s%lld", i ? ", " : "", (long long)data->shape[i]);
+  for (int i = 0; i < data->ndim; i++)
+    str_printf(&s, "%s%lld", i ? ", " : "", (long long)data->shape[i]);
   str_printf(&s, "), %zu bytes", data->nbytes);
   return str_text(&s);
 }
@@ -87,9 +88,14 @@ static void add_fields(Dump *d, Node *node) {
 #define DUMP_NAME(x)   DUMP_STR(x)
 #define DUMP_TENSOR(x) add_text(d, #x, data_text(n->x));
   switch (node->kind) {
-#define NODE(Kind, family, spelling) case NK_##Kind: { Kind *n = (Kind *)(void *)node; (void)n;
+#define NODE(Kind, family, spelling)                                                               \
+  case NK_##Kind: {                                                                                \
+    Kind *n = (Kind *)(void *)node;                                                                \
+    (void)n;
 #define FIELD(type, name, role) DUMP_##role(name)
-#define END(Kind) break; }
+#define END(Kind)                                                                                  \
+  break;                                                                                           \
+  }
 #include "ir/node.def"
   }
 }

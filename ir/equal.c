@@ -104,7 +104,8 @@ static const char *short_text(Node *n) {
   const char *text = ir_print(n, NULL);
   size_t len = strcspn(text, "\n");
   bool whole = len <= WIDTH && (!text[len] || !text[len + 1]);
-  return whole ? str_copy_n(text, len) : str_format("%.*s...", (int)(len < WIDTH - 3 ? len : WIDTH - 3), text);
+  return whole ? str_copy_n(text, len)
+               : str_format("%.*s...", (int)(len < WIDTH - 3 ? len : WIDTH - 3), text);
 }
 
 static bool differ(Equal *e, Node *a, Node *b) {
@@ -170,19 +171,24 @@ static bool equal_texts(Equal *e, const char *field, StrVec a, StrVec b) {
 
 static bool equal_data(Equal *e, const char *field, const ConstData *a, const ConstData *b) {
   if (a == b) return true;
-  bool same = a && b && dtype_equal(a->elem, b->elem) && a->ndim == b->ndim && a->nbytes == b->nbytes;
+  bool same =
+      a && b && dtype_equal(a->elem, b->elem) && a->ndim == b->ndim && a->nbytes == b->nbytes;
   if (same && a->ndim) same = memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->ndim) == 0;
   if (!same) return differ_at(e, field, "data of one dtype and shape", "of another");
   if (!a->nbytes || memcmp(a->bytes, b->bytes, a->nbytes) == 0) return true;
   return differ_at(e, field, "some numbers", "others");
 }
 
-#define SAME_BYTES(x)   (memcmp(&a->x, &b->x, sizeof a->x) == 0)
-#define EQUAL_SUB(x)    if (!equal_at(e, #x, -1, a->x, b->x)) return false;
-#define EQUAL_SUBS(x)   if (!equal_vec(e, #x, a->x, b->x)) return false;
-#define EQUAL_DEF(x)    if (!define(e, #x, -1, a->x, b->x)) return false;
-#define EQUAL_DEFS(x)   if (!define_vec(e, #x, a->x, b->x)) return false;
-#define EQUAL_USE(x)    EQUAL_SUB(x)
+#define SAME_BYTES(x) (memcmp(&a->x, &b->x, sizeof a->x) == 0)
+#define EQUAL_SUB(x)                                                                               \
+  if (!equal_at(e, #x, -1, a->x, b->x)) return false;
+#define EQUAL_SUBS(x)                                                                              \
+  if (!equal_vec(e, #x, a->x, b->x)) return false;
+#define EQUAL_DEF(x)                                                                               \
+  if (!define(e, #x, -1, a->x, b->x)) return false;
+#define EQUAL_DEFS(x)                                                                              \
+  if (!define_vec(e, #x, a->x, b->x)) return false;
+#define EQUAL_USE(x) EQUAL_SUB(x)
 #define EQUAL_INFO(x)
 #define EQUAL_NAME(x)
 #define EQUAL_VAL(x)                                                                               \
@@ -190,9 +196,12 @@ static bool equal_data(Equal *e, const char *field, const ConstData *a, const Co
 #define EQUAL_STR(x)                                                                               \
   if (!str_same(a->x, b->x))                                                                       \
     return e->tell ? differ_at(e, #x, text_of_string(a->x), text_of_string(b->x)) : false;
-#define EQUAL_INTS(x)   if (!equal_ints(e, #x, a->x, b->x)) return false;
-#define EQUAL_STRS(x)   if (!equal_texts(e, #x, a->x, b->x)) return false;
-#define EQUAL_TENSOR(x) if (!equal_data(e, #x, a->x, b->x)) return false;
+#define EQUAL_INTS(x)                                                                              \
+  if (!equal_ints(e, #x, a->x, b->x)) return false;
+#define EQUAL_STRS(x)                                                                              \
+  if (!equal_texts(e, #x, a->x, b->x)) return false;
+#define EQUAL_TENSOR(x)                                                                            \
+  if (!equal_data(e, #x, a->x, b->x)) return false;
 
 #define NODE(Kind, family, spelling)                                                               \
   static bool equal_##Kind(Equal *e, Node *left, Node *right) {                                    \
@@ -200,7 +209,7 @@ static bool equal_data(Equal *e, const char *field, const ConstData *a, const Co
     (void)e, (void)a, (void)b;
 #define FIELD(type, name, role) EQUAL_##role(name)
 #define END(Kind)                                                                                  \
-    return true;                                                                                   \
+  return true;                                                                                     \
   }
 #include "ir/node.def"
 
@@ -229,7 +238,8 @@ static void pair(Equal *e, Node *a, Node *b) {
 static bool equal_definition(Equal *e, Node *a, Node *b) {
   e->defining++;
   bool same = equal_kind[a->kind](e, a, b);
-  if (same && IS(RelaxVar, a)) same = equal_at(e, "sinfo", -1, AS(RelaxVar, a)->sinfo, AS(RelaxVar, b)->sinfo);
+  if (same && IS(RelaxVar, a))
+    same = equal_at(e, "sinfo", -1, AS(RelaxVar, a)->sinfo, AS(RelaxVar, b)->sinfo);
   e->defining--;
   if (same) pair(e, a, b);
   return same;
@@ -258,7 +268,8 @@ static bool define(Equal *e, const char *field, int index, Node *a, Node *b) {
   bool same;
   if (!a || !b) same = a == b || differ(e, a, b);
   else if (!is_bindable(a) || !same_head(a, b)) same = equal(e, a, b);
-  else same = (map_get(&e->left, a) == b && map_get(&e->right, b) == a) || equal_definition(e, a, b);
+  else
+    same = (map_get(&e->left, a) == b && map_get(&e->right, b) == a) || equal_definition(e, a, b);
   e->path = here.outer;
   return same;
 }
@@ -267,7 +278,8 @@ static bool define(Equal *e, const char *field, int index, Node *a, Node *b) {
 
 /* The struct info of a match_cast defines its variables. */
 static bool equal_match_cast(Equal *e, MatchCast *a, MatchCast *b) {
-  if (!equal_at(e, "value", -1, a->value, b->value) || !define(e, "var", -1, a->var, b->var)) return false;
+  if (!equal_at(e, "value", -1, a->value, b->value) || !define(e, "var", -1, a->var, b->var))
+    return false;
   e->defining++;
   bool same = equal_at(e, "sinfo", -1, a->sinfo, b->sinfo);
   e->defining--;
@@ -293,12 +305,14 @@ static bool equal_modules(Equal *e, IRModule *a, IRModule *b) {
     if (a->functions.at[i] == b->functions.at[at]) continue;
     e->left = e->right = (Map){0};
     e->same = (PairSet){0};
-    if (!equal_under_key(e, "functions", name, a->functions.at[i], b->functions.at[at])) return false;
+    if (!equal_under_key(e, "functions", name, a->functions.at[i], b->functions.at[at]))
+      return false;
   }
   index = module_index(&a->node);
   for each (Node *, g, &b->globals)
     if (!map_get(&index, str_intern(AS(GlobalVar, *g)->name)))
-      return differ_text(e, "no such function", str_format("function '%s'", AS(GlobalVar, *g)->name));
+      return differ_text(e, "no such function",
+                         str_format("function '%s'", AS(GlobalVar, *g)->name));
   return equal_at(e, "attrs", -1, a->attrs, b->attrs) &&
          equal_at(e, "global_infos", -1, a->global_infos, b->global_infos);
 }
@@ -339,7 +353,8 @@ static bool equal_nodes(Equal *e, Node *a, Node *b) {
   enum { LARGE = 16 };
   if (pair_has(&e->same, a, b)) return true;
   long before = e->steps;
-  bool same = IS(MatchCast, a) ? equal_match_cast(e, AS(MatchCast, a), AS(MatchCast, b)) : equal_kind[a->kind](e, a, b);
+  bool same = IS(MatchCast, a) ? equal_match_cast(e, AS(MatchCast, a), AS(MatchCast, b))
+                               : equal_kind[a->kind](e, a, b);
   if (same && e->steps - before >= LARGE) pair_add(&e->same, a, b);
   return same;
 }

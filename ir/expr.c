@@ -138,8 +138,8 @@ static Node *as_number(NodeKind kind, Node *n, Span span) {
 
 static Node *make_binary(NodeKind kind, Node *a, Node *b, Span span) {
   int64_t divisor;
-  bool by_zero = kind_divides(kind) && dtype_is_int(a->dtype) &&
-                 expr_is_splat_int(b, &divisor) && divisor == 0;
+  bool by_zero = kind_divides(kind) && dtype_is_int(a->dtype) && expr_is_splat_int(b, &divisor) &&
+                 divisor == 0;
   if (by_zero) error_raisef("ZeroDivisionError", span, "division by zero");
   Node *folded = fold_binary(kind, a, b, span);
   if (folded) return folded;
@@ -221,7 +221,7 @@ Node *expr_select(Node *cond, Node *then, Node *orelse, Span span) {
     orelse = expr_broadcast(orelse, lanes, span);
   }
   if (lanes != 1 && lanes != then->dtype.lanes)
-    error_raisef("TypeError", span, "'T.Select' has a condition of %d lanes for values of %d", lanes,
-                 then->dtype.lanes);
+    error_raisef("TypeError", span, "'T.Select' has a condition of %d lanes for values of %d",
+                 lanes, then->dtype.lanes);
   return MAKE(Select, span, then->dtype, .cond = cond, .then = then, .orelse = orelse);
 }

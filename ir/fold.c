@@ -138,7 +138,8 @@ Node *fold_binary(NodeKind kind, Node *a, Node *b, Span span) {
   if ((kind == NK_Min || kind == NK_Max) && a == b) return a;
   if (IS(FloatImm, a) && IS(FloatImm, b))
     return fold_floats(kind, t, AS(FloatImm, a)->value, AS(FloatImm, b)->value, span);
-  if (dtype_is_float(t)) return IS(FloatImm, a) || IS(FloatImm, b) ? fold_float_identity(kind, a, b) : NULL;
+  if (dtype_is_float(t))
+    return IS(FloatImm, a) || IS(FloatImm, b) ? fold_float_identity(kind, a, b) : NULL;
   bool logical = kind == NK_And || kind == NK_Or;
   if (!dtype_is_int(t) && !(dtype_is_bool(t) && (logical || kind >= NK_Min))) return NULL;
   int64_t x, y;
@@ -209,6 +210,7 @@ Node *fold_call(Node *call) {
   if (!in || c->args.len != 2 || !dtype_is_int(call->dtype) || call->dtype.lanes != 1) return NULL;
   if (!expr_is_const_int(c->args.at[0], &a) || !expr_is_const_int(c->args.at[1], &b)) return NULL;
   for (size_t i = 0; i < sizeof bit_ops / sizeof *bit_ops; i++)
-    if (str_same(in->name, bit_ops[i].name)) return fold_bits(bit_ops[i].op, call->dtype, a, b, call->span);
+    if (str_same(in->name, bit_ops[i].name))
+      return fold_bits(bit_ops[i].op, call->dtype, a, b, call->span);
   return NULL;
 }

@@ -7,8 +7,8 @@
 #include "ir/support/stack.h"
 
 typedef struct Hash {
-  Map variables; /* to their hashes, as pointers to uint64_t */
-  Map known;     /* large parts to theirs */
+  Map variables;  /* to their hashes, as pointers to uint64_t */
+  Map known;      /* large parts to theirs */
   uint64_t count; /* of definitions and first mentions */
   long steps, definitions;
 } Hash;
@@ -61,16 +61,16 @@ static uint64_t mix_data(uint64_t h, const ConstData *d) {
 
 /* ---- fields ---- */
 
-#define HASH_SUB(x)    h = mix(h, hash(s, n->x));
-#define HASH_SUBS(x)   h = mix_vec(s, h, n->x, hash);
-#define HASH_DEF(x)    h = mix(h, define(s, n->x));
-#define HASH_DEFS(x)   h = mix_vec(s, h, n->x, define);
-#define HASH_USE(x)    HASH_SUB(x)
+#define HASH_SUB(x)  h = mix(h, hash(s, n->x));
+#define HASH_SUBS(x) h = mix_vec(s, h, n->x, hash);
+#define HASH_DEF(x)  h = mix(h, define(s, n->x));
+#define HASH_DEFS(x) h = mix_vec(s, h, n->x, define);
+#define HASH_USE(x)  HASH_SUB(x)
 #define HASH_INFO(x)
-#define HASH_VAL(x)    h = mix_bytes(h, &n->x, sizeof n->x);
-#define HASH_INTS(x)   h = mix_bytes(h, n->x.at, sizeof(int) * (size_t)n->x.len);
-#define HASH_STR(x)    h = mix_text(h, n->x);
-#define HASH_STRS(x)   h = mix_texts(h, n->x);
+#define HASH_VAL(x)  h = mix_bytes(h, &n->x, sizeof n->x);
+#define HASH_INTS(x) h = mix_bytes(h, n->x.at, sizeof(int) * (size_t)n->x.len);
+#define HASH_STR(x)  h = mix_text(h, n->x);
+#define HASH_STRS(x) h = mix_texts(h, n->x);
 #define HASH_NAME(x)
 #define HASH_TENSOR(x) h = mix_data(h, n->x);
 
@@ -80,7 +80,7 @@ static uint64_t mix_data(uint64_t h, const ConstData *d) {
     (void)s, (void)n;
 #define FIELD(type, name, role) HASH_##role(name)
 #define END(Kind)                                                                                  \
-    return h;                                                                                      \
+  return h;                                                                                        \
   }
 #include "ir/node.def"
 
@@ -97,7 +97,9 @@ static bool is_bindable(const Node *n) {
   return n->kind == NK_Var || n->kind == NK_Buffer || n->kind == NK_RelaxVar;
 }
 
-static uint64_t head(Node *n) { return mix_dtype(mix(0xcbf29ce484222325u, n->kind + 1u), n->dtype); }
+static uint64_t head(Node *n) {
+  return mix_dtype(mix(0xcbf29ce484222325u, n->kind + 1u), n->dtype);
+}
 
 /* A new number for the variable, with what it is. */
 static uint64_t number(Hash *s, Node *n) {

@@ -38,7 +38,10 @@ const char *text_of_bool(bool x);
 const char *text_of_double(double x);
 const char *text_of_string(const char *text); /* in quotes; "NULL" */
 #define TEXT_OF(x)                                                                                 \
-  _Generic((x), bool: text_of_bool, double: text_of_double, DataType: dtype_text,                  \
-           default: text_of_int)(x)
+  _Generic((x), bool                                                                               \
+           : text_of_bool, double                                                                  \
+           : text_of_double, DataType                                                              \
+           : dtype_text, default                                                                   \
+           : text_of_int)(x)
 
 #endif

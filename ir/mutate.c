@@ -89,7 +89,7 @@ static bool same_vec(NodeVec a, NodeVec b) { return a.at == b.at && a.len == b.l
     (void)m, (void)splice;
 #define FIELD(type, name, role) MUTATE_##role(name)
 #define END(Kind)                                                                                  \
-    return changed ? gc_copy(&out, sizeof out) : node;                                             \
+  return changed ? gc_copy(&out, sizeof out) : node;                                               \
   }
 #include "ir/node.def"
 

@@ -1,4 +1,5 @@
-/* sinfo_call.c -- the struct info of calls: dims of parameters are matched with those of arguments. */
+/* sinfo_call.c -- the struct info of calls: dims of parameters are matched with those of arguments.
+ */
 #include "ir/arith/arith.h"
 #include "ir/ir.h"
 
@@ -11,37 +12,46 @@ typedef struct Match {
 } Match;
 
 static _Noreturn void mismatch(Match *m, const char *why) {
-  error_raisef("TypeError", m->span, "argument %d is %s, but the parameter is %s: %s", m->arg + 1, ir_print(m->arg_info, NULL),
-               ir_print(m->param_info, NULL), why);
+  error_raisef("TypeError", m->span, "argument %d is %s, but the parameter is %s: %s", m->arg + 1,
+               ir_print(m->arg_info, NULL), ir_print(m->param_info, NULL), why);
 }
 
 static void match_dim(Match *m, Node *param, Node *arg) {
   if (IS(Var, param) && !map_has(&m->dims, param)) return map_set(&m->dims, param, arg);
   Node *want = substitute(param, &m->dims);
   if (arith_can_prove_different(m->analyzer, want, arg))
-    mismatch(m, str_format("%s is %s, not %s", ir_print(param, NULL), ir_print(want, NULL), ir_print(arg, NULL)));
+    mismatch(m, str_format("%s is %s, not %s", ir_print(param, NULL), ir_print(want, NULL),
+                           ir_print(arg, NULL)));
 }
 
 static void match_dims(Match *m, NodeVec params, NodeVec args) {
-  if (params.len != args.len) mismatch(m, str_format("the ranks differ: %d and %d", params.len, args.len));
+  if (params.len != args.len)
+    mismatch(m, str_format("the ranks differ: %d and %d", params.len, args.len));
   for (int i = 0; i < params.len; i++) match_dim(m, params.at[i], args.at[i]);
 }
 
 static void match_info(Match *m, Node *param, Node *arg) {
   if (!param || !arg || IS(ObjectStructInfo, param) || IS(ObjectStructInfo, arg)) return;
-  if (param->kind != arg->kind) mismatch(m, str_format("one is %s, the other %s", node_spelling(param->kind), node_spelling(arg->kind)));
+  if (param->kind != arg->kind)
+    mismatch(m, str_format("one is %s, the other %s", node_spelling(param->kind),
+                           node_spelling(arg->kind)));
   NodeVec p, a;
   if (IS(TensorStructInfo, param)) {
     TensorStructInfo *x = AS(TensorStructInfo, param), *y = AS(TensorStructInfo, arg);
     if (!dtype_is_void(x->elem) && !dtype_is_void(y->elem) && !dtype_equal(x->elem, y->elem))
-      mismatch(m, str_format("the dtypes differ: %s and %s", dtype_text(x->elem), dtype_text(y->elem)));
-    if (x->ndim >= 0 && y->ndim >= 0 && x->ndim != y->ndim) mismatch(m, str_format("the ranks differ: %d and %d", x->ndim, y->ndim));
+      mismatch(
+          m, str_format("the dtypes differ: %s and %s", dtype_text(x->elem), dtype_text(y->elem)));
+    if (x->ndim >= 0 && y->ndim >= 0 && x->ndim != y->ndim)
+      mismatch(m, str_format("the ranks differ: %d and %d", x->ndim, y->ndim));
     if (sinfo_tensor_shape(param, &p) && sinfo_tensor_shape(arg, &a)) match_dims(m, p, a);
-  } else if (IS(ShapeStructInfo, param) && AS(ShapeStructInfo, param)->known && AS(ShapeStructInfo, arg)->known) {
+  } else if (IS(ShapeStructInfo, param) && AS(ShapeStructInfo, param)->known &&
+             AS(ShapeStructInfo, arg)->known) {
     match_dims(m, AS(ShapeStructInfo, param)->values, AS(ShapeStructInfo, arg)->values);
   } else if (IS(PrimStructInfo, param)) {
-    if (!dtype_equal(AS(PrimStructInfo, param)->elem, AS(PrimStructInfo, arg)->elem)) mismatch(m, "the dtypes differ");
-    if (AS(PrimStructInfo, param)->value && AS(PrimStructInfo, arg)->value) match_dim(m, AS(PrimStructInfo, param)->value, AS(PrimStructInfo, arg)->value);
+    if (!dtype_equal(AS(PrimStructInfo, param)->elem, AS(PrimStructInfo, arg)->elem))
+      mismatch(m, "the dtypes differ");
+    if (AS(PrimStructInfo, param)->value && AS(PrimStructInfo, arg)->value)
+      match_dim(m, AS(PrimStructInfo, param)->value, AS(PrimStructInfo, arg)->value);
   } else if (IS(TupleStructInfo, param)) {
     NodeVec x = AS(TupleStructInfo, param)->fields, y = AS(TupleStructInfo, arg)->fields;
     if (x.len != y.len) mismatch(m, "the numbers of fields differ");
@@ -58,7 +68,9 @@ static WalkResult note_var(Walker *w, Node *n) {
 Node *sinfo_of_call_result(Node *func_sinfo, NodeVec args, Span span) {
   FuncStructInfo *f = AS(FuncStructInfo, func_sinfo);
   if (!f->known) return f->ret ? f->ret : sinfo_object();
-  if (args.len != f->params.len) error_raisef("TypeError", span, "the function takes %d arguments, %d are given", f->params.len, args.len);
+  if (args.len != f->params.len)
+    error_raisef("TypeError", span, "the function takes %d arguments, %d are given", f->params.len,
+                 args.len);
   Match m = {.analyzer = arith_new(), .span = span};
   Map known = {0};
   Walker w = {.enter = note_var, .context = &known};
@@ -72,12 +84,16 @@ Node *sinfo_of_call_result(Node *func_sinfo, NodeVec args, Span span) {
 
 /* ---- calls ---- */
 
-/* The forms of call whose result is what the call itself says (sinfo_args), and which of them have effects. */
+/* The forms of call whose result is what the call itself says (sinfo_args), and which of them have
+ * effects. */
 static const struct {
   const char *name;
   bool has_effects;
-} call_forms[] = {{"relax.call_tir", false}, {"relax.call_tir_inplace", false}, {"relax.call_dps_packed", false},
-                  {"relax.call_pure_packed", false}, {"relax.call_packed", true}};
+} call_forms[] = {{"relax.call_tir", false},
+                  {"relax.call_tir_inplace", false},
+                  {"relax.call_dps_packed", false},
+                  {"relax.call_pure_packed", false},
+                  {"relax.call_packed", true}};
 
 static int find_form(const char *name) {
   for (int i = 0; i < (int)(sizeof call_forms / sizeof *call_forms); i++)

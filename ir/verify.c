@@ -1,16 +1,17 @@
 /* verify.c -- well-formedness: every fault of a module as a diagnostic at its place.
  *
- * Checked for tensor programs: every variable is defined once, before its use and in its scope; buffers are declared; indices
- * match ranks; block variables are bound by as many values; loops and conditions have integer and bool operands. For graph
- * functions: variables are bound once and before use; dataflow variables stay in their block; no call with effects stands
- * in a dataflow block or in a pure function; operands are in normal form; struct info is there. */
+ * Checked for tensor programs: every variable is defined once, before its use and in its scope;
+ * buffers are declared; indices match ranks; block variables are bound by as many values; loops and
+ * conditions have integer and bool operands. For graph functions: variables are bound once and
+ * before use; dataflow variables stay in their block; no call with effects stands in a dataflow
+ * block or in a pure function; operands are in normal form; struct info is there. */
 #include "ir/ir.h"
 
 typedef struct Verifier {
-  Map scope;     /* variables and buffers in scope now */
-  Map defined;   /* all that were ever defined: a second definition is a fault */
-  NodeVec open;  /* in order of definition, so that a scope can end */
-  Map globals;   /* interned names of the module's functions, or empty outside a module */
+  Map scope;    /* variables and buffers in scope now */
+  Map defined;  /* all that were ever defined: a second definition is a fault */
+  NodeVec open; /* in order of definition, so that a scope can end */
+  Map globals;  /* interned names of the module's functions, or empty outside a module */
   bool in_module, in_dataflow, pure;
   int faults;
 } Verifier;
@@ -26,7 +27,9 @@ static Diag *fault(Verifier *v, Node *at, const char *format, ...) {
 }
 
 static const char *name_of(Node *n) {
-  const char *name = IS(Var, n) ? AS(Var, n)->name : IS(Buffer, n) ? AS(Buffer, n)->name : AS(RelaxVar, n)->name;
+  const char *name = IS(Var, n)      ? AS(Var, n)->name
+                     : IS(Buffer, n) ? AS(Buffer, n)->name
+                                     : AS(RelaxVar, n)->name;
   return name ? name : "_";
 }
 
@@ -52,7 +55,9 @@ static void scope_end(Verifier *v, int mark) {
 static void need(Verifier *v, Node *n, Node *at) {
   if (map_has(&v->scope, n)) return;
   bool ended = map_has(&v->defined, n);
-  Diag *d = fault(v, at, ended ? "'%s' is used outside the scope that defines it" : "'%s' is not defined", name_of(n));
+  Diag *d =
+      fault(v, at, ended ? "'%s' is used outside the scope that defines it" : "'%s' is not defined",
+            name_of(n));
   if (ended) diag_note(d, n->span, "it is defined here");
   map_set(&v->scope, n, at); /* told once */
 }
@@ -72,13 +77,15 @@ static void check_exprs(Verifier *v, NodeVec exprs) {
 
 static void use_buffer(Verifier *v, Node *buffer, int indices, Node *at) {
   Buffer *b = AS(Buffer, buffer);
-  if (!map_has(&v->scope, buffer)) { /* a view of a pointer needs no declaration, the pointer does */
-    if (IS(Var, b->data) && map_has(&v->scope, b->data)) map_set(&v->scope, buffer, at), map_set(&v->defined, buffer, at), vec_push(&v->open, buffer);
+  if (!map_has(&v->scope,
+               buffer)) { /* a view of a pointer needs no declaration, the pointer does */
+    if (IS(Var, b->data) && map_has(&v->scope, b->data))
+      map_set(&v->scope, buffer, at), map_set(&v->defined, buffer, at), vec_push(&v->open, buffer);
     else need(v, buffer, at);
   }
   if (indices != b->shape.len)
-    fault(v, at, "buffer '%s' has %d dimension%s, but %d %s given", name_of(buffer), b->shape.len, b->shape.len == 1 ? "" : "s", indices,
-          indices == 1 ? "index is" : "indices are");
+    fault(v, at, "buffer '%s' has %d dimension%s, but %d %s given", name_of(buffer), b->shape.len,
+          b->shape.len == 1 ? "" : "s", indices, indices == 1 ? "index is" : "indices are");
 }
 
 static void check_global(Verifier *v, Node *n) {
@@ -90,8 +97,12 @@ static WalkResult check_expr_node(Walker *w, Node *n) {
   Verifier *v = w->context;
   switch (n->kind) {
   case NK_Var: need(v, n, n); return WALK_ON;
-  case NK_BufferLoad: use_buffer(v, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices.len, n); return WALK_ON;
-  case NK_BufferRegion: use_buffer(v, AS(BufferRegion, n)->buffer, AS(BufferRegion, n)->region.len, n); return WALK_ON;
+  case NK_BufferLoad:
+    use_buffer(v, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices.len, n);
+    return WALK_ON;
+  case NK_BufferRegion:
+    use_buffer(v, AS(BufferRegion, n)->buffer, AS(BufferRegion, n)->region.len, n);
+    return WALK_ON;
   case NK_GlobalVar: check_global(v, n); return WALK_ON;
   case NK_Buffer: return WALK_PRUNE;
   case NK_Let: {
@@ -102,7 +113,8 @@ static WalkResult check_expr_node(Walker *w, Node *n) {
     scope_end(v, mark);
     return WALK_PRUNE;
   }
-  case NK_CommReducer: case NK_IndexMap: return WALK_PRUNE;
+  case NK_CommReducer:
+  case NK_IndexMap: return WALK_PRUNE;
   default: return WALK_ON;
   }
 }
@@ -132,7 +144,8 @@ static void check_block(Verifier *v, Block *b, const NodeVec *values) {
     define(v, AS(IterVar, *iter)->var, *iter);
   }
   if (values && values->len != b->iter_vars.len)
-    fault(v, &b->node, "block '%s' has %d variables, but %d values are bound to them", b->name, b->iter_vars.len, values->len);
+    fault(v, &b->node, "block '%s' has %d variables, but %d values are bound to them", b->name,
+          b->iter_vars.len, values->len);
   for each (Node *, a, &b->alloc_buffers) define_buffer(v, *a, &b->node);
   for each (Node *, m, &b->match_buffers) {
     check_expr(v, AS(MatchBufferRegion, *m)->source);
@@ -148,8 +161,11 @@ static void check_block(Verifier *v, Block *b, const NodeVec *values) {
 static void check_for(Verifier *v, For *f) {
   check_expr(v, f->min);
   check_expr(v, f->extent);
-  if (!dtype_is_int(f->extent->dtype)) fault(v, &f->node, "the extent of a loop must be an integer, found %s", dtype_text(f->extent->dtype));
-  if ((f->loop_kind == LOOP_THREAD) != (f->thread_tag != NULL)) fault(v, &f->node, "a loop is bound to a thread exactly if it names one");
+  if (!dtype_is_int(f->extent->dtype))
+    fault(v, &f->node, "the extent of a loop must be an integer, found %s",
+          dtype_text(f->extent->dtype));
+  if ((f->loop_kind == LOOP_THREAD) != (f->thread_tag != NULL))
+    fault(v, &f->node, "a loop is bound to a thread exactly if it names one");
   int mark = scope_begin(v);
   define(v, f->var, &f->node);
   check_stmt(v, f->body);
@@ -158,7 +174,8 @@ static void check_for(Verifier *v, For *f) {
 
 static void check_cond(Verifier *v, Node *cond) {
   check_expr(v, cond);
-  if (!dtype_is_bool(cond->dtype)) fault(v, cond, "a condition must be a bool, found %s", dtype_text(cond->dtype));
+  if (!dtype_is_bool(cond->dtype))
+    fault(v, cond, "a condition must be a bool, found %s", dtype_text(cond->dtype));
 }
 
 static void with_definition(Verifier *v, Node *defined, Node *body, Node *at) {
@@ -189,18 +206,37 @@ static void check_stmt(Verifier *v, Node *n) {
     use_buffer(v, s->buffer, s->indices.len, n);
     DataType elem = AS(Buffer, s->buffer)->elem;
     if (!dtype_equal(dtype_element(elem), dtype_element(s->value->dtype)))
-      fault(v, n, "dtypes differ: '%s' holds %s, the value is %s", name_of(s->buffer), dtype_text(elem), dtype_text(s->value->dtype));
+      fault(v, n, "dtypes differ: '%s' holds %s, the value is %s", name_of(s->buffer),
+            dtype_text(elem), dtype_text(s->value->dtype));
     break;
   }
-  case NK_LetStmt: check_expr(v, AS(LetStmt, n)->value); with_definition(v, AS(LetStmt, n)->var, AS(LetStmt, n)->body, n); break;
+  case NK_LetStmt:
+    check_expr(v, AS(LetStmt, n)->value);
+    with_definition(v, AS(LetStmt, n)->var, AS(LetStmt, n)->body, n);
+    break;
   case NK_AttrStmt: check_attr(v, AS(AttrStmt, n)); break;
-  case NK_AssertStmt: check_cond(v, AS(AssertStmt, n)->cond); check_stmt(v, AS(AssertStmt, n)->body); break;
-  case NK_Allocate: check_exprs(v, AS(Allocate, n)->extents); with_definition(v, AS(Allocate, n)->var, AS(Allocate, n)->body, n); break;
-  case NK_AllocateConst: with_definition(v, AS(AllocateConst, n)->var, AS(AllocateConst, n)->body, n); break;
-  case NK_DeclBuffer: with_definition(v, AS(DeclBuffer, n)->buffer, AS(DeclBuffer, n)->body, n); break;
-  case NK_BufferRealize: with_definition(v, AS(BufferRealize, n)->buffer, AS(BufferRealize, n)->body, n); break;
+  case NK_AssertStmt:
+    check_cond(v, AS(AssertStmt, n)->cond);
+    check_stmt(v, AS(AssertStmt, n)->body);
+    break;
+  case NK_Allocate:
+    check_exprs(v, AS(Allocate, n)->extents);
+    with_definition(v, AS(Allocate, n)->var, AS(Allocate, n)->body, n);
+    break;
+  case NK_AllocateConst:
+    with_definition(v, AS(AllocateConst, n)->var, AS(AllocateConst, n)->body, n);
+    break;
+  case NK_DeclBuffer:
+    with_definition(v, AS(DeclBuffer, n)->buffer, AS(DeclBuffer, n)->body, n);
+    break;
+  case NK_BufferRealize:
+    with_definition(v, AS(BufferRealize, n)->buffer, AS(BufferRealize, n)->body, n);
+    break;
   case NK_For: check_for(v, AS(For, n)); break;
-  case NK_While: check_cond(v, AS(While, n)->cond); check_stmt(v, AS(While, n)->body); break;
+  case NK_While:
+    check_cond(v, AS(While, n)->cond);
+    check_stmt(v, AS(While, n)->body);
+    break;
   case NK_IfThenElse: {
     check_cond(v, AS(IfThenElse, n)->cond);
     int mark = scope_begin(v);
@@ -227,7 +263,8 @@ static WalkResult define_dim(Walker *w, Node *n) {
   return WALK_ON;
 }
 
-/* Dims that stand here for the first time are defined here: in the buffers of parameters, in struct info. */
+/* Dims that stand here for the first time are defined here: in the buffers of parameters, in struct
+ * info. */
 static void define_dims(Verifier *v, Node *n) {
   Walker w = {.enter = define_dim, .context = v};
   if (n) walk(&w, n);
@@ -253,11 +290,15 @@ static void check_seq(Verifier *v, Node *n);
 static WalkResult check_graph_node(Walker *w, Node *n) {
   Verifier *v = w->context;
   switch (n->kind) {
-  case NK_RelaxVar: case NK_Var: need(v, n, n); return WALK_PRUNE;
+  case NK_RelaxVar:
+  case NK_Var: need(v, n, n); return WALK_PRUNE;
   case NK_GlobalVar: check_global(v, n); return WALK_PRUNE;
   case NK_RelaxCall:
-    if (relax_call_has_effects(n) && v->in_dataflow) fault(v, n, "a call with effects can't stand in a dataflow block");
-    else if (relax_call_has_effects(n) && v->pure) fault(v, n, "a call with effects can't stand in a pure function; mark it @R.function(pure=False)");
+    if (relax_call_has_effects(n) && v->in_dataflow)
+      fault(v, n, "a call with effects can't stand in a dataflow block");
+    else if (relax_call_has_effects(n) && v->pure)
+      fault(v, n,
+            "a call with effects can't stand in a pure function; mark it @R.function(pure=False)");
     return WALK_ON;
   case NK_Function: check_function(v, AS(Function, n)); return WALK_PRUNE;
   case NK_RelaxIf: {
@@ -284,7 +325,8 @@ static void check_binding(Verifier *v, Node *n) {
   check_graph_expr(v, value);
   if (IS(MatchCast, n)) define_dims(v, AS(MatchCast, n)->sinfo);
   if (!AS(RelaxVar, var)->sinfo) fault(v, n, "'%s' has no struct info", name_of(var));
-  if (AS(RelaxVar, var)->is_dataflow && !v->in_dataflow) fault(v, n, "'%s' is a dataflow variable, but is bound outside a dataflow block", name_of(var));
+  if (AS(RelaxVar, var)->is_dataflow && !v->in_dataflow)
+    fault(v, n, "'%s' is a dataflow variable, but is bound outside a dataflow block", name_of(var));
   if (!is_function) define(v, var, n);
 }
 
@@ -296,7 +338,8 @@ static void check_binding_block(Verifier *v, BindingBlock *b) {
   if (!b->is_dataflow) return;
   NodeVec kept = {0}; /* what the block gives out */
   for (int i = mark; i < v->open.len; i++)
-    if (!IS(RelaxVar, v->open.at[i]) || !AS(RelaxVar, v->open.at[i])->is_dataflow) vec_push(&kept, v->open.at[i]);
+    if (!IS(RelaxVar, v->open.at[i]) || !AS(RelaxVar, v->open.at[i])->is_dataflow)
+      vec_push(&kept, v->open.at[i]);
   scope_end(v, mark);
   for each (Node *, n, &kept) map_set(&v->scope, *n, *n), vec_push(&v->open, *n);
 }

@@ -46,9 +46,14 @@ static void push_children(Pending *p, Node *node) {
 #define PUSH_NAME(x)
 #define PUSH_TENSOR(x)
   switch (node->kind) {
-#define NODE(Kind, family, spelling) case NK_##Kind: { Kind *n = (Kind *)(void *)node; (void)n;
+#define NODE(Kind, family, spelling)                                                               \
+  case NK_##Kind: {                                                                                \
+    Kind *n = (Kind *)(void *)node;                                                                \
+    (void)n;
 #define FIELD(type, name, role) PUSH_##role(name)
-#define END(Kind) break; }
+#define END(Kind)                                                                                  \
+  break;                                                                                           \
+  }
 #include "ir/node.def"
   }
 }

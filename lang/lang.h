@@ -31,8 +31,8 @@ void error_report_uncaught(const Error *e);
  * its own. */
 void session_define(Session *s, const AstModule *tree);
 
-/* Reads a file whole; "-" is standard input. NULL with a diagnostic if it can't be read, is a folder, or is larger than 2
- * GB. */
+/* Reads a file whole; "-" is standard input. NULL with a diagnostic if it can't be read, is a
+ * folder, or is larger than 2 GB. */
 const Source *source_read(const char *path);
 
 int tool_main(int argc, char **argv);

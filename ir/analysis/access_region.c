@@ -1,11 +1,13 @@
 /* access_region.c -- the regions that a block reads and writes, as text leaves them out.
  *
- * Indices are taken over the ranges of the loops inside the block; the block's own variables stay symbols. Accesses of one
- * buffer are joined to one region. What can't be bounded takes the whole dimension. */
+ * Indices are taken over the ranges of the loops inside the block; the block's own variables stay
+ * symbols. Accesses of one buffer are joined to one region. What can't be bounded takes the whole
+ * dimension. */
 #include "ir/arith/arith.h"
 #include "ir/ir.h"
 
-/* The region of one buffer so far: least and greatest index of each dimension, NULL for the whole dimension. */
+/* The region of one buffer so far: least and greatest index of each dimension, NULL for the whole
+ * dimension. */
 typedef struct Access {
   Node *buffer;
   NodeVec lo, hi;
@@ -82,8 +84,10 @@ static void add_region(Scan *s, AccessVec *v, Node *region, const Map *bindings)
   BufferRegion *r = AS(BufferRegion, region);
   NodeVec lo = {0}, hi = {0};
   for each (Node *, range, &r->region) {
-    Node *min = substitute(AS(Range, *range)->min, bindings), *extent = substitute(AS(Range, *range)->extent, bindings);
-    Node *last = expr_sub(expr_add(min, extent), int_imm(extent->dtype, 1, region->span)), *a, *b, *unused;
+    Node *min = substitute(AS(Range, *range)->min, bindings),
+         *extent = substitute(AS(Range, *range)->extent, bindings);
+    Node *last = expr_sub(expr_add(min, extent), int_imm(extent->dtype, 1, region->span)), *a, *b,
+         *unused;
     bounds_of(s, min, &a, &unused);
     bounds_of(s, last, &unused, &b);
     vec_push(&lo, a);
@@ -112,7 +116,9 @@ static void scan_realize(Scan *s, BlockRealize *r) {
 static WalkResult scan_node(Walker *w, Node *n) {
   Scan *s = w->context;
   switch (n->kind) {
-  case NK_BufferLoad: add_indices(s, &s->reads, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices); return WALK_ON;
+  case NK_BufferLoad:
+    add_indices(s, &s->reads, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices);
+    return WALK_ON;
   case NK_BufferStore: {
     BufferStore *store = AS(BufferStore, n);
     scan(s, store->value);
@@ -121,9 +127,13 @@ static WalkResult scan_node(Walker *w, Node *n) {
     add_indices(s, &s->writes, store->buffer, store->indices);
     return WALK_PRUNE;
   }
-  case NK_For: map_set(&s->ranges, AS(For, n)->var, MAKE(Range, n->span, VOID_TYPE, .min = AS(For, n)->min, .extent = AS(For, n)->extent)); return WALK_ON;
+  case NK_For:
+    map_set(&s->ranges, AS(For, n)->var,
+            MAKE(Range, n->span, VOID_TYPE, .min = AS(For, n)->min, .extent = AS(For, n)->extent));
+    return WALK_ON;
   case NK_LetStmt:
-    if (expr_effect(AS(LetStmt, n)->value) == EFFECT_PURE) map_set(&s->lets, AS(LetStmt, n)->var, substitute(AS(LetStmt, n)->value, &s->lets));
+    if (expr_effect(AS(LetStmt, n)->value) == EFFECT_PURE)
+      map_set(&s->lets, AS(LetStmt, n)->var, substitute(AS(LetStmt, n)->value, &s->lets));
     else map_set(&s->ranges, AS(LetStmt, n)->var, n); /* moves in a way that is not known */
     return WALK_ON;
   case NK_BlockRealize: scan_realize(s, AS(BlockRealize, n)); return WALK_PRUNE;
@@ -133,7 +143,8 @@ static WalkResult scan_node(Walker *w, Node *n) {
     if (is_intrin_call(n, "address_of") || is_intrin_call(n, "tvm_access_ptr")) s->opaque = true;
     return WALK_ON;
   case NK_Var:
-    if (dtype_is_handle(n->dtype) && !dtype_is_void(AS(Var, n)->elem) && !map_has(&s->pointers, n)) s->opaque = true;
+    if (dtype_is_handle(n->dtype) && !dtype_is_void(AS(Var, n)->elem) && !map_has(&s->pointers, n))
+      s->opaque = true;
     return WALK_ON;
   case NK_Allocate: map_set(&s->pointers, AS(Allocate, n)->var, n); return WALK_ON;
   case NK_Buffer: return WALK_PRUNE;

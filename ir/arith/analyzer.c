@@ -16,13 +16,16 @@ void arith_bind_range(Analyzer *a, Node *var, Node *min, Node *extent) {
 }
 
 void arith_bind_value(Analyzer *a, Node *var, Node *value) {
-  if (dtype_is_int(var->dtype) && expr_effect(value) == EFFECT_PURE) map_set(&a->values, var, value);
+  if (dtype_is_int(var->dtype) && expr_effect(value) == EFFECT_PURE)
+    map_set(&a->values, var, value);
 }
 
 /* x >= y as a fact. */
 static void add_fact(Analyzer *a, Node *x, Node *y, int64_t margin) {
   Linear lx, ly, form;
-  if (!is_signed_index(x->dtype) || !arith_linear(x, &lx) || !arith_linear(y, &ly) || !linear_sub(&lx, &ly, &form)) return;
+  if (!is_signed_index(x->dtype) || !arith_linear(x, &lx) || !arith_linear(y, &ly) ||
+      !linear_sub(&lx, &ly, &form))
+    return;
   if (__builtin_sub_overflow(form.constant, margin, &form.constant) || !form.terms.len) return;
   Fact f = {form};
   vec_push(&a->facts, f);

@@ -54,9 +54,9 @@ typedef struct Linear {
 } Linear;
 bool arith_linear(Node *e, Linear *out);
 
-/* The least and the greatest value of `e` as the variables of `ranges` (Var to Range; any other node: moves
- * in a way that is not known) move; other
- * variables stay symbols. False if e is not monotone in them in a way that is understood. */
+/* The least and the greatest value of `e` as the variables of `ranges` (Var to Range; any other
+ * node: moves in a way that is not known) move; other variables stay symbols. False if e is not
+ * monotone in them in a way that is understood. */
 bool arith_bounds_over(Node *e, const Map *ranges, Node **least, Node **greatest);
 
 #endif

@@ -21,7 +21,8 @@ static bool moves(Node *e, const Map *ranges) {
 }
 
 static Node *last_of(Range *r) {
-  return expr_binary(NK_Sub, expr_binary(NK_Add, r->min, r->extent, r->node.span), int_imm(r->extent->dtype, 1, r->node.span), r->node.span);
+  return expr_binary(NK_Sub, expr_binary(NK_Add, r->min, r->extent, r->node.span),
+                     int_imm(r->extent->dtype, 1, r->node.span), r->node.span);
 }
 
 static bool bounds(Node *e, const Map *ranges, Node **lo, Node **hi);
@@ -38,8 +39,10 @@ static bool bounds_of_linear(Node *e, const Linear *l, const Map *ranges, Node *
       a = b;
       b = t;
     }
-    *lo = expr_binary(NK_Add, *lo, expr_binary(NK_Mul, expr_cast(e->dtype, a, e->span), k, e->span), e->span);
-    *hi = expr_binary(NK_Add, *hi, expr_binary(NK_Mul, expr_cast(e->dtype, b, e->span), k, e->span), e->span);
+    *lo = expr_binary(NK_Add, *lo, expr_binary(NK_Mul, expr_cast(e->dtype, a, e->span), k, e->span),
+                      e->span);
+    *hi = expr_binary(NK_Add, *hi, expr_binary(NK_Mul, expr_cast(e->dtype, b, e->span), k, e->span),
+                      e->span);
   }
   return true;
 }
@@ -58,7 +61,9 @@ static bool bounds(Node *e, const Map *ranges, Node **lo, Node **hi) {
   Binary *b = (Binary *)(void *)e;
   int64_t c;
   switch (e->kind) {
-  case NK_Add: case NK_Sub: case NK_Mul: {
+  case NK_Add:
+  case NK_Sub:
+  case NK_Mul: {
     Linear l;
     bool itself = !arith_linear(e, &l) || (l.terms.len == 1 && l.terms.at[0] == e);
     return !itself && bounds_of_linear(e, &l, ranges, lo, hi);
@@ -73,7 +78,8 @@ static bool bounds(Node *e, const Map *ranges, Node **lo, Node **hi) {
     *lo = int_imm(e->dtype, 0, e->span);
     *hi = int_imm(e->dtype, c - 1, e->span);
     return true;
-  case NK_Min: case NK_Max: {
+  case NK_Min:
+  case NK_Max: {
     Node *lo2, *hi2;
     if (!bounds(b->a, ranges, lo, hi) || !bounds(b->b, ranges, &lo2, &hi2)) return false;
     *lo = expr_binary(e->kind, *lo, lo2, e->span);
@@ -81,7 +87,8 @@ static bool bounds(Node *e, const Map *ranges, Node **lo, Node **hi) {
     return true;
   }
   case NK_Cast:
-    if (!dtype_is_int(AS(Cast, e)->value->dtype) || !bounds(AS(Cast, e)->value, ranges, lo, hi)) return false;
+    if (!dtype_is_int(AS(Cast, e)->value->dtype) || !bounds(AS(Cast, e)->value, ranges, lo, hi))
+      return false;
     *lo = expr_cast(e->dtype, *lo, e->span);
     *hi = expr_cast(e->dtype, *hi, e->span);
     return true;
@@ -90,7 +97,8 @@ static bool bounds(Node *e, const Map *ranges, Node **lo, Node **hi) {
 }
 
 bool arith_bounds_over(Node *e, const Map *ranges, Node **least, Node **greatest) {
-  if (!dtype_is_int(e->dtype) || e->dtype.lanes != 1 || !bounds(e, ranges, least, greatest)) return false;
+  if (!dtype_is_int(e->dtype) || e->dtype.lanes != 1 || !bounds(e, ranges, least, greatest))
+    return false;
   Analyzer *a = arith_new();
   *least = arith_simplify(a, *least);
   *greatest = arith_simplify(a, *greatest);

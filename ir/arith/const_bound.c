@@ -1,4 +1,5 @@
-/* const_bound.c -- the least and greatest value an integer expression can take: interval arithmetic. */
+/* const_bound.c -- the least and greatest value an integer expression can take: interval
+ * arithmetic. */
 #include "ir/arith/arith_impl.h"
 
 int64_t ext_clamp(__int128 x) {
@@ -10,8 +11,10 @@ int64_t ext_clamp(__int128 x) {
 static bool is_inf(int64_t x) { return x == ARITH_NEG_INF || x == ARITH_POS_INF; }
 
 ConstBound bound_add(ConstBound a, ConstBound b) {
-  int64_t lo = a.lo == ARITH_NEG_INF || b.lo == ARITH_NEG_INF ? ARITH_NEG_INF : ext_clamp((__int128)a.lo + b.lo);
-  int64_t hi = a.hi == ARITH_POS_INF || b.hi == ARITH_POS_INF ? ARITH_POS_INF : ext_clamp((__int128)a.hi + b.hi);
+  int64_t lo = a.lo == ARITH_NEG_INF || b.lo == ARITH_NEG_INF ? ARITH_NEG_INF
+                                                              : ext_clamp((__int128)a.lo + b.lo);
+  int64_t hi = a.hi == ARITH_POS_INF || b.hi == ARITH_POS_INF ? ARITH_POS_INF
+                                                              : ext_clamp((__int128)a.hi + b.hi);
   return (ConstBound){lo, hi};
 }
 
@@ -44,13 +47,16 @@ static const ConstBound everything = {ARITH_NEG_INF, ARITH_POS_INF};
 /* b does not contain 0. */
 static ConstBound bound_floor_div(ConstBound a, ConstBound b) {
   if (b.lo <= 0 && b.hi >= 0) return everything;
-  return hull(ext_floor_div(a.lo, b.lo), ext_floor_div(a.lo, b.hi), ext_floor_div(a.hi, b.lo), ext_floor_div(a.hi, b.hi));
+  return hull(ext_floor_div(a.lo, b.lo), ext_floor_div(a.lo, b.hi), ext_floor_div(a.hi, b.lo),
+              ext_floor_div(a.hi, b.hi));
 }
 
 static ConstBound bound_floor_mod(ConstBound a, ConstBound b) {
   if (b.lo > 0) {
     if (a.lo >= 0 && a.hi < b.lo) return a;
-    return (ConstBound){0, a.lo >= 0 && a.hi < b.hi - 1 ? a.hi : b.hi == ARITH_POS_INF ? ARITH_POS_INF : b.hi - 1};
+    return (ConstBound){0, a.lo >= 0 && a.hi < b.hi - 1 ? a.hi
+                           : b.hi == ARITH_POS_INF      ? ARITH_POS_INF
+                                                        : b.hi - 1};
   }
   if (b.hi < 0) return (ConstBound){b.lo == ARITH_NEG_INF ? ARITH_NEG_INF : b.lo + 1, 0};
   return everything;
@@ -58,8 +64,12 @@ static ConstBound bound_floor_mod(ConstBound a, ConstBound b) {
 
 /* The sign of a truncated remainder is that of the dividend. */
 static ConstBound bound_trunc_mod(ConstBound a, ConstBound b) {
-  int64_t size = b.hi == ARITH_POS_INF || b.lo == ARITH_NEG_INF ? ARITH_POS_INF : (b.hi > -b.lo ? b.hi : -b.lo) - 1;
-  return (ConstBound){a.lo >= 0 ? 0 : size == ARITH_POS_INF ? ARITH_NEG_INF : -size, a.hi <= 0 ? 0 : size};
+  int64_t size = b.hi == ARITH_POS_INF || b.lo == ARITH_NEG_INF ? ARITH_POS_INF
+                                                                : (b.hi > -b.lo ? b.hi : -b.lo) - 1;
+  return (ConstBound){a.lo >= 0               ? 0
+                      : size == ARITH_POS_INF ? ARITH_NEG_INF
+                                              : -size,
+                      a.hi <= 0 ? 0 : size};
 }
 
 static ConstBound dtype_bound(DataType t) {
@@ -96,7 +106,9 @@ static ConstBound bound_of_binary(Analyzer *a, Node *e) {
   }
 }
 
-static ConstBound join(ConstBound x, ConstBound y) { return (ConstBound){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi}; }
+static ConstBound join(ConstBound x, ConstBound y) {
+  return (ConstBound){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+}
 
 /* A result that might leave the dtype wraps to who knows what. */
 static ConstBound within_dtype(ConstBound b, DataType t) {
@@ -107,16 +119,22 @@ static ConstBound within_dtype(ConstBound b, DataType t) {
 
 ConstBound arith_const_bound(Analyzer *a, Node *e) {
   int64_t value;
-  if (expr_is_const_int(e, &value)) return e->dtype.code == DTYPE_UINT && value < 0 ? dtype_bound(e->dtype) : (ConstBound){value, value};
+  if (expr_is_const_int(e, &value))
+    return e->dtype.code == DTYPE_UINT && value < 0 ? dtype_bound(e->dtype)
+                                                    : (ConstBound){value, value};
   if (!dtype_is_int(e->dtype) && !dtype_is_bool(e->dtype)) return everything;
   if (node_is_binary(e->kind)) return within_dtype(bound_of_binary(a, e), e->dtype);
   switch (e->kind) {
   case NK_Var: return bound_of_var(a, e);
-  case NK_Select: return join(arith_const_bound(a, AS(Select, e)->then), arith_const_bound(a, AS(Select, e)->orelse));
+  case NK_Select:
+    return join(arith_const_bound(a, AS(Select, e)->then),
+                arith_const_bound(a, AS(Select, e)->orelse));
   case NK_Broadcast: return arith_const_bound(a, AS(Broadcast, e)->value);
   case NK_Ramp: {
-    ConstBound base = arith_const_bound(a, AS(Ramp, e)->base), stride = arith_const_bound(a, AS(Ramp, e)->stride);
-    return within_dtype(bound_add(base, bound_mul(stride, (ConstBound){0, AS(Ramp, e)->lanes - 1})), e->dtype);
+    ConstBound base = arith_const_bound(a, AS(Ramp, e)->base),
+               stride = arith_const_bound(a, AS(Ramp, e)->stride);
+    return within_dtype(bound_add(base, bound_mul(stride, (ConstBound){0, AS(Ramp, e)->lanes - 1})),
+                        e->dtype);
   }
   case NK_Cast: {
     DataType from = AS(Cast, e)->value->dtype;
@@ -124,7 +142,9 @@ ConstBound arith_const_bound(Analyzer *a, Node *e) {
     return within_dtype(arith_const_bound(a, AS(Cast, e)->value), e->dtype);
   }
   case NK_Call:
-    if (is_intrin_call(e, "if_then_else")) return join(arith_const_bound(a, AS(Call, e)->args.at[1]), arith_const_bound(a, AS(Call, e)->args.at[2]));
+    if (is_intrin_call(e, "if_then_else"))
+      return join(arith_const_bound(a, AS(Call, e)->args.at[1]),
+                  arith_const_bound(a, AS(Call, e)->args.at[2]));
     if (is_intrin_call(e, "likely")) return arith_const_bound(a, AS(Call, e)->args.at[0]);
     return dtype_bound(e->dtype);
   default: return dtype_bound(e->dtype);
@@ -133,6 +153,7 @@ ConstBound arith_const_bound(Analyzer *a, Node *e) {
 
 ConstBound linear_bound(Analyzer *a, const Linear *l) {
   ConstBound sum = {l->constant, l->constant};
-  for (int i = 0; i < l->terms.len; i++) sum = bound_add(sum, bound_scale(arith_const_bound(a, l->terms.at[i]), l->coeffs.at[i]));
+  for (int i = 0; i < l->terms.len; i++)
+    sum = bound_add(sum, bound_scale(arith_const_bound(a, l->terms.at[i]), l->coeffs.at[i]));
   return sum;
 }

@@ -1,12 +1,14 @@
-/* linear.c -- the canonical linear form of integer expressions: constant + sum of coefficient * term.
+/* linear.c -- the canonical linear form of integer expressions: constant + sum of coefficient *
+ * term.
  *
- * Index arithmetic is taken not to overflow its dtype, as everywhere in this folder; the coefficients themselves are
- * computed with checks, and a form that does not fit is refused. */
+ * Index arithmetic is taken not to overflow its dtype, as everywhere in this folder; the
+ * coefficients themselves are computed with checks, and a form that does not fit is refused. */
 #include "ir/arith/arith_impl.h"
 
 static bool add_term(Linear *l, Node *term, int64_t coeff) {
   for (int i = 0; i < l->terms.len; i++)
-    if (l->terms.at[i] == term || node_equal(l->terms.at[i], term, false, NULL)) return !__builtin_add_overflow(l->coeffs.at[i], coeff, &l->coeffs.at[i]);
+    if (l->terms.at[i] == term || node_equal(l->terms.at[i], term, false, NULL))
+      return !__builtin_add_overflow(l->coeffs.at[i], coeff, &l->coeffs.at[i]);
   vec_push(&l->terms, term);
   vec_push(&l->coeffs, coeff);
   return true;
@@ -16,16 +18,21 @@ static bool gather(Node *e, int64_t scale, Linear *l) {
   int64_t value, next;
   if (expr_is_const_int(e, &value)) {
     int64_t product;
-    return !__builtin_mul_overflow(value, scale, &product) && !__builtin_add_overflow(l->constant, product, &l->constant);
+    return !__builtin_mul_overflow(value, scale, &product) &&
+           !__builtin_add_overflow(l->constant, product, &l->constant);
   }
   Binary *b = (Binary *)(void *)e;
   if (!is_signed_index(e->dtype)) return add_term(l, e, scale);
   switch (e->kind) {
   case NK_Add: return gather(b->a, scale, l) && gather(b->b, scale, l);
-  case NK_Sub: return gather(b->a, scale, l) && !__builtin_mul_overflow(scale, -1, &next) && gather(b->b, next, l);
+  case NK_Sub:
+    return gather(b->a, scale, l) && !__builtin_mul_overflow(scale, -1, &next) &&
+           gather(b->b, next, l);
   case NK_Mul:
-    if (expr_is_const_int(b->b, &value)) return !__builtin_mul_overflow(scale, value, &next) && gather(b->a, next, l);
-    if (expr_is_const_int(b->a, &value)) return !__builtin_mul_overflow(scale, value, &next) && gather(b->b, next, l);
+    if (expr_is_const_int(b->b, &value))
+      return !__builtin_mul_overflow(scale, value, &next) && gather(b->a, next, l);
+    if (expr_is_const_int(b->a, &value))
+      return !__builtin_mul_overflow(scale, value, &next) && gather(b->b, next, l);
     return add_term(l, e, scale);
   default: return add_term(l, e, scale);
   }
@@ -55,7 +62,8 @@ bool linear_sub(const Linear *x, const Linear *y, Linear *out) {
   for (int i = 0; i < x->terms.len; i++)
     if (!add_term(out, x->terms.at[i], x->coeffs.at[i])) return false;
   for (int i = 0; i < y->terms.len; i++)
-    if (y->coeffs.at[i] == INT64_MIN || !add_term(out, y->terms.at[i], -y->coeffs.at[i])) return false;
+    if (y->coeffs.at[i] == INT64_MIN || !add_term(out, y->terms.at[i], -y->coeffs.at[i]))
+      return false;
   drop_zeros(out);
   return true;
 }
@@ -78,6 +86,7 @@ Node *linear_expr(const Linear *l, DataType t, Span span) {
     }
   Node *c = int_imm(t, l->constant, span);
   if (!sum) return c;
-  if (l->constant < 0 && l->constant > dtype_min_int(t)) return expr_binary(NK_Sub, sum, int_imm(t, -l->constant, span), span);
+  if (l->constant < 0 && l->constant > dtype_min_int(t))
+    return expr_binary(NK_Sub, sum, int_imm(t, -l->constant, span), span);
   return expr_binary(NK_Add, sum, c, span);
 }

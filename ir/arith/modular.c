@@ -21,12 +21,16 @@ static Modular normal(__int128 coeff, __int128 base) {
   return (Modular){(int64_t)coeff, (int64_t)(r < 0 ? r + coeff : r)};
 }
 
-static Modular add(Modular a, Modular b, int sign) { return normal(gcd(a.coeff, b.coeff), (__int128)a.base + sign * (__int128)b.base); }
+static Modular add(Modular a, Modular b, int sign) {
+  return normal(gcd(a.coeff, b.coeff), (__int128)a.base + sign * (__int128)b.base);
+}
 
 /* (a k + b)(c l + d): every product but b d has a factor a d, c b or a c. */
 static Modular multiply(Modular x, Modular y) {
-  __int128 p = (__int128)x.coeff * y.coeff, q = (__int128)x.coeff * y.base, r = (__int128)y.coeff * x.base;
-  if (p > INT64_MAX || q > INT64_MAX || q < -INT64_MAX || r > INT64_MAX || r < -INT64_MAX) return unknown;
+  __int128 p = (__int128)x.coeff * y.coeff, q = (__int128)x.coeff * y.base,
+           r = (__int128)y.coeff * x.base;
+  if (p > INT64_MAX || q > INT64_MAX || q < -INT64_MAX || r > INT64_MAX || r < -INT64_MAX)
+    return unknown;
   return normal(gcd(gcd((int64_t)p, (int64_t)q), (int64_t)r), (__int128)x.base * y.base);
 }
 
@@ -60,9 +64,15 @@ Modular arith_modular(Analyzer *a, Node *e) {
     if (!expr_is_const_int(b->b, &value) || value <= 0 || x.coeff % value) return unknown;
     return normal(x.coeff / value, floor_div(x.base, value));
   }
-  case NK_Min: case NK_Max: return join(arith_modular(a, b->a), arith_modular(a, b->b));
-  case NK_Select: return join(arith_modular(a, AS(Select, e)->then), arith_modular(a, AS(Select, e)->orelse));
-  case NK_Cast: return dtype_is_int(AS(Cast, e)->value->dtype) && AS(Cast, e)->value->dtype.bits <= e->dtype.bits ? arith_modular(a, AS(Cast, e)->value) : unknown;
+  case NK_Min:
+  case NK_Max: return join(arith_modular(a, b->a), arith_modular(a, b->b));
+  case NK_Select:
+    return join(arith_modular(a, AS(Select, e)->then), arith_modular(a, AS(Select, e)->orelse));
+  case NK_Cast:
+    return dtype_is_int(AS(Cast, e)->value->dtype) &&
+                   AS(Cast, e)->value->dtype.bits <= e->dtype.bits
+               ? arith_modular(a, AS(Cast, e)->value)
+               : unknown;
   default: return unknown;
   }
 }

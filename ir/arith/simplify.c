@@ -1,8 +1,9 @@
 /* simplify.c -- expressions in a simpler form, wherever the facts hold.
  *
- * Bottom up: operands first, then the rules of the node. Sums and products become canonical linear forms; divisions
- * and moduli split off what is divisible; comparisons, minima and choices are decided where bounds or facts decide them.
- * Every rule makes the expression smaller, or canonical once, so the rewriting ends. */
+ * Bottom up: operands first, then the rules of the node. Sums and products become canonical linear
+ * forms; divisions and moduli split off what is divisible; comparisons, minima and choices are
+ * decided where bounds or facts decide them. Every rule makes the expression smaller, or canonical
+ * once, so the rewriting ends. */
 #include "ir/arith/arith_impl.h"
 
 static Node *simplify(Mutator *m, Node *n);
@@ -14,7 +15,8 @@ static Node *simplify_linear(Node *e) {
   return node_equal(out, e, false, NULL) ? e : out;
 }
 
-/* The dividend as divisor * quotient + rest: terms and constant that the divisor divides go to the quotient. */
+/* The dividend as divisor * quotient + rest: terms and constant that the divisor divides go to the
+ * quotient. */
 static void split_by(const Linear *l, int64_t divisor, Linear *quotient, Linear *rest) {
   *quotient = *rest = (Linear){0};
   for (int i = 0; i < l->terms.len; i++) {
@@ -52,7 +54,9 @@ static Node *divide_by_const(Analyzer *a, Node *e, int64_t c) {
   bool is_div = e->kind == NK_FloorDiv;
   split_by(&l, c, &quotient, &rest);
   ConstBound r = linear_bound(a, &rest);
-  if (r.lo >= 0 && r.hi < c) return is_div ? linear_expr(&quotient, e->dtype, e->span) : linear_expr(&rest, e->dtype, e->span);
+  if (r.lo >= 0 && r.hi < c)
+    return is_div ? linear_expr(&quotient, e->dtype, e->span)
+                  : linear_expr(&rest, e->dtype, e->span);
   int64_t g = common_factor(&rest, c);
   Linear small = {.constant = rest.constant / g};
   for (int i = 0; i < rest.terms.len; i++) {
@@ -64,10 +68,11 @@ static Node *divide_by_const(Analyzer *a, Node *e, int64_t c) {
   int64_t d, product;
   if (is_div) {
     /* (x // d) // c is x // (d * c) */
-    bool chain = inner->kind == NK_FloorDiv && expr_is_const_int(nested->b, &d) && d > 0 && !__builtin_mul_overflow(d, c / g, &product) &&
-                 product <= dtype_max_int(e->dtype);
-    Node *part = chain ? expr_binary(NK_FloorDiv, nested->a, int_imm(e->dtype, product, e->span), e->span)
-                       : expr_binary(NK_FloorDiv, inner, int_imm(e->dtype, c / g, e->span), e->span);
+    bool chain = inner->kind == NK_FloorDiv && expr_is_const_int(nested->b, &d) && d > 0 &&
+                 !__builtin_mul_overflow(d, c / g, &product) && product <= dtype_max_int(e->dtype);
+    Node *part =
+        chain ? expr_binary(NK_FloorDiv, nested->a, int_imm(e->dtype, product, e->span), e->span)
+              : expr_binary(NK_FloorDiv, inner, int_imm(e->dtype, c / g, e->span), e->span);
     return nonzero_sum(part, &quotient, e->dtype, e->span);
   }
   Node *mod = expr_binary(NK_FloorMod, inner, int_imm(e->dtype, c / g, e->span), e->span);
@@ -79,16 +84,18 @@ static bool take_factor(Node *e, Node *factor, Node **rest) {
   if (node_equal(e, factor, false, NULL)) return *rest = int_imm(e->dtype, 1, e->span), true;
   if (!IS(Mul, e)) return false;
   Node *inner;
-  if (take_factor(AS(Mul, e)->a, factor, &inner)) return *rest = expr_binary(NK_Mul, inner, AS(Mul, e)->b, e->span), true;
-  if (take_factor(AS(Mul, e)->b, factor, &inner)) return *rest = expr_binary(NK_Mul, AS(Mul, e)->a, inner, e->span), true;
+  if (take_factor(AS(Mul, e)->a, factor, &inner))
+    return *rest = expr_binary(NK_Mul, inner, AS(Mul, e)->b, e->span), true;
+  if (take_factor(AS(Mul, e)->b, factor, &inner))
+    return *rest = expr_binary(NK_Mul, AS(Mul, e)->a, inner, e->span), true;
   return false;
 }
 
-/* (n * m + i) // m with m > 0 and 0 <= i < m. */
+/* (n * m + i) // m with 0 <= i < m. */
 static Node *divide_by_symbol(Analyzer *a, Node *e) {
   Binary *b = (Binary *)(void *)e;
   Linear l, quotient = {0}, rest = {0}, room, divisor;
-  if (arith_const_bound(a, b->b).lo < 1 || !arith_linear(b->a, &l) || !arith_linear(b->b, &divisor)) return e;
+  if (!arith_linear(b->a, &l) || !arith_linear(b->b, &divisor)) return e;
   rest.constant = l.constant;
   for (int i = 0; i < l.terms.len; i++) {
     Node *others;
@@ -97,9 +104,10 @@ static Node *divide_by_symbol(Analyzer *a, Node *e) {
     vec_push(divisible ? &quotient.coeffs : &rest.coeffs, l.coeffs.at[i]);
   }
   if (!linear_sub(&divisor, &rest, &room)) return e;
-  room.constant--; /* rest <= divisor - 1 */
+  room.constant--; /* 0 <= rest <= divisor - 1: so the divisor is positive too */
   if (!linear_is_nonneg(a, &rest) || !linear_is_nonneg(a, &room)) return e;
-  return simplify_linear(linear_expr(e->kind == NK_FloorDiv ? &quotient : &rest, e->dtype, e->span));
+  return simplify_linear(
+      linear_expr(e->kind == NK_FloorDiv ? &quotient : &rest, e->dtype, e->span));
 }
 
 static Node *simplify_division(Analyzer *a, Node *e) {
@@ -110,7 +118,8 @@ static Node *simplify_division(Analyzer *a, Node *e) {
   if (!floors) { /* truncation and floor agree on numbers that are not negative */
     if (arith_const_bound(a, b->a).lo < 0 || arith_const_bound(a, b->b).lo < 1) return e;
     Node *floor = expr_binary(e->kind == NK_Div ? NK_FloorDiv : NK_FloorMod, b->a, b->b, e->span);
-    return floor->kind == NK_FloorDiv || floor->kind == NK_FloorMod ? simplify_division(a, floor) : floor;
+    return floor->kind == NK_FloorDiv || floor->kind == NK_FloorMod ? simplify_division(a, floor)
+                                                                    : floor;
   }
   if (expr_is_const_int(b->b, &c)) return c > 0 ? divide_by_const(a, e, c) : e;
   return divide_by_symbol(a, e);
@@ -170,22 +179,31 @@ static Node *simplify_call(Mutator *m, Node *n) {
   Node *cond = simplify(m, c->args.at[0]);
   int64_t truth;
   if (expr_is_const_int(cond, &truth)) return simplify(m, c->args.at[truth ? 1 : 2]);
-  Node *then = simplify_arm(m, cond, c->args.at[1]), *orelse = simplify_arm(m, expr_not(cond, cond->span), c->args.at[2]);
+  Node *then = simplify_arm(m, cond, c->args.at[1]),
+       *orelse = simplify_arm(m, expr_not(cond, cond->span), c->args.at[2]);
   if (cond == c->args.at[0] && then == c->args.at[1] && orelse == c->args.at[2]) return n;
   return expr_call("if_then_else", n->dtype, NODES(cond, then, orelse), n->span);
 }
 
 static Node *simplify_binary(Analyzer *a, Node *n) {
   Binary *b = (Binary *)(void *)n;
-  bool divides = n->kind == NK_Div || n->kind == NK_Mod || n->kind == NK_FloorDiv || n->kind == NK_FloorMod;
+  bool divides =
+      n->kind == NK_Div || n->kind == NK_Mod || n->kind == NK_FloorDiv || n->kind == NK_FloorMod;
   if (divides && expr_is_zero(b->b)) return n; /* stays, to fail where it runs */
   Node *folded = fold_binary(n->kind, b->a, b->b, n->span);
   if (folded) return folded;
   switch (n->kind) {
-  case NK_Add: case NK_Sub: case NK_Mul: return simplify_linear(n);
-  case NK_Div: case NK_Mod: case NK_FloorDiv: case NK_FloorMod: return simplify_division(a, n);
-  case NK_Min: case NK_Max: return simplify_extreme(a, n);
-  case NK_And: case NK_Or: return n;
+  case NK_Add:
+  case NK_Sub:
+  case NK_Mul: return simplify_linear(n);
+  case NK_Div:
+  case NK_Mod:
+  case NK_FloorDiv:
+  case NK_FloorMod: return simplify_division(a, n);
+  case NK_Min:
+  case NK_Max: return simplify_extreme(a, n);
+  case NK_And:
+  case NK_Or: return n;
   default: return simplify_compare(a, n);
   }
 }
@@ -204,7 +222,8 @@ static Node *simplify(Mutator *m, Node *n) {
   if (IS(Cast, n)) return expr_cast(n->dtype, AS(Cast, n)->value, n->span);
   if (IS(Select, n)) {
     int64_t truth;
-    if (expr_is_const_int(AS(Select, n)->cond, &truth)) return truth ? AS(Select, n)->then : AS(Select, n)->orelse;
+    if (expr_is_const_int(AS(Select, n)->cond, &truth))
+      return truth ? AS(Select, n)->then : AS(Select, n)->orelse;
   }
   return n;
 }

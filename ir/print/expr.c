@@ -4,11 +4,28 @@
 #include <stdlib.h>
 
 /* Binding strength of the text, as in Python: a weaker operand goes into parentheses. */
-enum { P_OR = 1, P_AND, P_NOT, P_COMPARE, P_BITOR, P_BITXOR, P_BITAND, P_SHIFT, P_ADD, P_MUL, P_UNARY, P_ATOM };
+enum {
+  P_OR = 1,
+  P_AND,
+  P_NOT,
+  P_COMPARE,
+  P_BITOR,
+  P_BITXOR,
+  P_BITAND,
+  P_SHIFT,
+  P_ADD,
+  P_MUL,
+  P_UNARY,
+  P_ATOM
+};
 
-static const struct { NodeKind kind; int strength; } infix[] = {
-    {NK_Or, P_OR}, {NK_And, P_AND}, {NK_EQ, P_COMPARE}, {NK_NE, P_COMPARE}, {NK_LT, P_COMPARE}, {NK_LE, P_COMPARE}, {NK_GT, P_COMPARE},
-    {NK_GE, P_COMPARE}, {NK_Add, P_ADD}, {NK_Sub, P_ADD}, {NK_Mul, P_MUL}, {NK_Div, P_MUL}, {NK_FloorDiv, P_MUL}, {NK_FloorMod, P_MUL}};
+static const struct {
+  NodeKind kind;
+  int strength;
+} infix[] = {{NK_Or, P_OR},        {NK_And, P_AND},     {NK_EQ, P_COMPARE}, {NK_NE, P_COMPARE},
+             {NK_LT, P_COMPARE},   {NK_LE, P_COMPARE},  {NK_GT, P_COMPARE}, {NK_GE, P_COMPARE},
+             {NK_Add, P_ADD},      {NK_Sub, P_ADD},     {NK_Mul, P_MUL},    {NK_Div, P_MUL},
+             {NK_FloorDiv, P_MUL}, {NK_FloorMod, P_MUL}};
 
 static int infix_strength(NodeKind kind) {
   for (size_t i = 0; i < sizeof infix / sizeof *infix; i++)
@@ -44,7 +61,8 @@ static void print_int_imm(Printer *p, IntImm *n, DataType beside) {
   DataType t = n->node.dtype;
   if (dtype_is_bool(t)) return str_printf(&p->out, "T.bool(%s)", n->value ? "True" : "False");
   bool is_unsigned = t.code == DTYPE_UINT && t.bits == 64;
-  const char *digits = is_unsigned ? str_format("%llu", (unsigned long long)n->value) : str_format("%lld", (long long)n->value);
+  const char *digits = is_unsigned ? str_format("%llu", (unsigned long long)n->value)
+                                   : str_format("%lld", (long long)n->value);
   if (dtype_equal(t, INT32) || stands_bare(p, t, beside)) str_add(&p->out, digits);
   else str_printf(&p->out, "T.%s(%s)", dtype_text(t), digits);
 }
@@ -54,7 +72,8 @@ static void print_float_imm(Printer *p, FloatImm *n, DataType beside) {
   bool special = !isfinite(n->value);
   bool bare = !special && stands_bare(p, t, beside);
   if (!bare) str_printf(&p->out, "T.%s(", dtype_text(t));
-  if (special) str_add(&p->out, isnan(n->value) ? "\"nan\"" : n->value < 0 ? "\"-inf\"" : "\"inf\"");
+  if (special)
+    str_add(&p->out, isnan(n->value) ? "\"nan\"" : n->value < 0 ? "\"-inf\"" : "\"inf\"");
   else print_float(p, t, n->value);
   if (!bare) str_add_char(&p->out, ')');
 }
@@ -63,7 +82,8 @@ static void print_float_imm(Printer *p, FloatImm *n, DataType beside) {
 
 /* Would building the infix form fold, and so lose the node? */
 static bool would_fold(Node *node, Binary *b) {
-  if (dtype_is_void(b->a->dtype) || (node->kind == NK_Div && !dtype_is_float(b->a->dtype))) return true;
+  if (dtype_is_void(b->a->dtype) || (node->kind == NK_Div && !dtype_is_float(b->a->dtype)))
+    return true;
   if (!dtype_equal(b->a->dtype, b->b->dtype)) return true;
   if ((node->kind == NK_FloorDiv || node->kind == NK_FloorMod) && expr_is_zero(b->b)) return true;
   bool arithmetic = node->kind < NK_EQ && dtype_is_bool(b->a->dtype);
@@ -86,9 +106,11 @@ static void print_call_of(Printer *p, const char *name, Binary *b) {
 static void print_binary(Printer *p, Node *n, int outer) {
   Binary *b = (Binary *)(void *)n;
   int mine = infix_strength(n->kind);
-  if (!mine && (n->kind == NK_Min || n->kind == NK_Max || n->kind == NK_Mod) && fold_binary(n->kind, b->a, b->b, n->span) == NULL)
+  if (!mine && (n->kind == NK_Min || n->kind == NK_Max || n->kind == NK_Mod) &&
+      fold_binary(n->kind, b->a, b->b, n->span) == NULL)
     return print_call_of(p, node_spelling(n->kind), b);
-  if (!mine || would_fold(n, b)) return print_call_of(p, str_format("T.%s", node_kind_name(n->kind)), b);
+  if (!mine || would_fold(n, b))
+    return print_call_of(p, str_format("T.%s", node_kind_name(n->kind)), b);
   bool chain = mine == P_COMPARE; /* a < b < c means something else */
   if (mine < outer) str_add_char(&p->out, '(');
   print_at(p, b->a, chain ? mine + 1 : mine, beside_of(b->b));
@@ -236,7 +258,8 @@ void print_shape(Printer *p, NodeVec v, DataType beside) {
 
 static void print_range(Printer *p, Range *r) {
   if (expr_is_one(r->extent)) return print_expr(p, r->min);
-  Node *end = expr_is_zero(r->min) ? r->extent : expr_binary(NK_Add, r->min, r->extent, r->node.span);
+  Node *end =
+      expr_is_zero(r->min) ? r->extent : expr_binary(NK_Add, r->min, r->extent, r->node.span);
   print_expr(p, r->min);
   str_add_char(&p->out, ':');
   print_expr(p, end);
@@ -258,7 +281,8 @@ void print_region(Printer *p, Node *n) {
 static void print_lambda(Printer *p, NodeVec inputs, NodeVec outputs) {
   int mark = scope_begin(p);
   str_add(&p->out, "lambda ");
-  for (int i = 0; i < inputs.len; i++) str_printf(&p->out, "%s%s", i ? ", " : "", name_define(p, inputs.at[i]));
+  for (int i = 0; i < inputs.len; i++)
+    str_printf(&p->out, "%s%s", i ? ", " : "", name_define(p, inputs.at[i]));
   str_add(&p->out, ": (");
   print_exprs(p, outputs);
   str_add(&p->out, outputs.len == 1 ? ",)" : ")");
@@ -346,7 +370,8 @@ void print_attr(Printer *p, Node *n) {
     print_lambda(p, AS(IndexMap, n)->inputs, AS(IndexMap, n)->outputs);
     if (AS(IndexMap, n)->inverse) {
       str_add(&p->out, ", inverse_index_map=");
-      print_lambda(p, AS(IndexMap, AS(IndexMap, n)->inverse)->inputs, AS(IndexMap, AS(IndexMap, n)->inverse)->outputs);
+      print_lambda(p, AS(IndexMap, AS(IndexMap, n)->inverse)->inputs,
+                   AS(IndexMap, AS(IndexMap, n)->inverse)->outputs);
     }
     if (AS(IndexMap, n)->inputs.len && !dtype_equal(AS(IndexMap, n)->inputs.at[0]->dtype, INT64))
       str_printf(&p->out, ", index_dtype=\"%s\"", dtype_text(AS(IndexMap, n)->inputs.at[0]->dtype));

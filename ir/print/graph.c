@@ -17,9 +17,12 @@ static void print_tensor_info(Printer *p, TensorStructInfo *t) {
   str_add_char(&p->out, '(');
   const char *comma = "";
   if (args.len) str_add(&p->out, str_text(&args)), comma = ", ";
-  if (!dtype_is_void(t->elem)) str_printf(&p->out, "%sdtype=\"%s\"", comma, dtype_text(t->elem)), comma = ", ";
+  if (!dtype_is_void(t->elem))
+    str_printf(&p->out, "%sdtype=\"%s\"", comma, dtype_text(t->elem)), comma = ", ";
   if (ndim) str_printf(&p->out, "%sndim=%d", comma, t->ndim), comma = ", ";
-  if (t->vdevice) str_printf(&p->out, "%svdevice=\"%s:%d\"", comma, AS(VDevice, t->vdevice)->target, AS(VDevice, t->vdevice)->id);
+  if (t->vdevice)
+    str_printf(&p->out, "%svdevice=\"%s:%d\"", comma, AS(VDevice, t->vdevice)->target,
+               AS(VDevice, t->vdevice)->id);
   str_add_char(&p->out, ')');
 }
 
@@ -51,7 +54,9 @@ void print_sinfo(Printer *p, Node *n) {
   case NK_PrimStructInfo: {
     PrimStructInfo *s = AS(PrimStructInfo, n);
     str_printf(&p->out, "R.Prim(\"%s\"", dtype_text(s->elem));
-    if (s->value) str_printf(&p->out, p->in_signature ? ", value=\"%s\"" : ", value=%s", expr_text(p, s->value));
+    if (s->value)
+      str_printf(&p->out, p->in_signature ? ", value=\"%s\"" : ", value=%s",
+                 expr_text(p, s->value));
     str_add_char(&p->out, ')');
     break;
   }
@@ -84,10 +89,16 @@ static void print_element(Printer *p, const ConstData *d, int64_t i) {
   if (dtype_is_float(d->elem)) {
     uint32_t bits = 0;
     if (d->elem.bits == 64) memcpy(&x, at, 8);
-    else if (d->elem.bits == 32) { float f; memcpy(&f, at, 4); x = (double)f; }
-    else memcpy(&bits, at, (size_t)dtype_nbytes(d->elem)), x = dtype_float_from_bits(d->elem, bits);
+    else if (d->elem.bits == 32) {
+      float f;
+      memcpy(&f, at, 4);
+      x = (double)f;
+    } else
+      memcpy(&bits, at, (size_t)dtype_nbytes(d->elem)), x = dtype_float_from_bits(d->elem, bits);
     if (isfinite(x)) return str_add_double(&p->out, x);
-    return str_add(&p->out, isnan(x) ? "float(\"nan\")" : x < 0 ? "float(\"-inf\")" : "float(\"inf\")");
+    return str_add(&p->out, isnan(x) ? "float(\"nan\")"
+                            : x < 0  ? "float(\"-inf\")"
+                                     : "float(\"inf\")");
   }
   int64_t value = 0;
   memcpy(&value, at, (size_t)dtype_nbytes(d->elem));
@@ -117,7 +128,8 @@ enum { INLINE_ELEMENTS = 64 };
 static void print_constant(Printer *p, Constant *c) {
   int64_t n = 1;
   bool empty_axis = false;
-  for (int i = 0; i < c->data->ndim; i++) n *= c->data->shape[i], empty_axis |= !c->data->shape[i] && i < c->data->ndim - 1;
+  for (int i = 0; i < c->data->ndim; i++)
+    n *= c->data->shape[i], empty_axis |= !c->data->shape[i] && i < c->data->ndim - 1;
   if ((n > INLINE_ELEMENTS && !p->options.show_meta) || empty_axis) {
     str_printf(&p->out, "metadata[\"relax.expr.Constant\"][%d]", p->constants++);
     return;
@@ -144,7 +156,8 @@ static void print_out_infos(Printer *p, NodeVec infos) {
   str_add_char(&p->out, ']');
 }
 
-/* R.call_tir(cls.f, (x,), out_sinfo=..., tir_vars=R.shape([n])): forms whose result type is part of the call. */
+/* R.call_tir(cls.f, (x,), out_sinfo=..., tir_vars=R.shape([n])): forms whose result type is part of
+ * the call. */
 static void print_given_result_call(Printer *p, RelaxCall *c, const char *name) {
   const char *out = p->options.tvm_style ? "out_ty" : "out_sinfo";
   bool packed = str_same(name, "call_packed") || str_same(name, "call_pure_packed");
@@ -180,7 +193,8 @@ static void print_given_result_call(Printer *p, RelaxCall *c, const char *name) 
 /* An attribute that equals its default is left out. */
 static bool is_default(const OpInfo *info, const char *key, Node *value) {
   for (int i = 0; info && i < info->attrs.len; i++)
-    if (str_same(info->attrs.at[i], key)) return info->attr_defaults.at[i] && node_equal(info->attr_defaults.at[i], value, true, NULL);
+    if (str_same(info->attrs.at[i], key))
+      return info->attr_defaults.at[i] && node_equal(info->attr_defaults.at[i], value, true, NULL);
   return false;
 }
 
@@ -229,13 +243,17 @@ void print_relax(Printer *p, Node *n) {
   case NK_PrimValue: {
     Node *v = AS(PrimValue, n)->value;
     str_add(&p->out, "R.prim_value(");
-    if (IS(IntImm, v) && dtype_equal(v->dtype, INT32)) str_printf(&p->out, "T.int32(%lld)", (long long)AS(IntImm, v)->value);
-    else if (IS(IntImm, v) && dtype_equal(v->dtype, INT64)) str_printf(&p->out, "%lld", (long long)AS(IntImm, v)->value);
+    if (IS(IntImm, v) && dtype_equal(v->dtype, INT32))
+      str_printf(&p->out, "T.int32(%lld)", (long long)AS(IntImm, v)->value);
+    else if (IS(IntImm, v) && dtype_equal(v->dtype, INT64))
+      str_printf(&p->out, "%lld", (long long)AS(IntImm, v)->value);
     else print_expr(p, v);
     str_add_char(&p->out, ')');
     break;
   }
-  case NK_DataTypeImm: str_printf(&p->out, "R.dtype(\"%s\")", dtype_text(AS(DataTypeImm, n)->value)); break;
+  case NK_DataTypeImm:
+    str_printf(&p->out, "R.dtype(\"%s\")", dtype_text(AS(DataTypeImm, n)->value));
+    break;
   case NK_StringValue:
     str_add(&p->out, "R.str(");
     print_quoted(p, AS(StringValue, n)->value);
@@ -329,7 +347,8 @@ static bool annotation_is_plain(Node *value) {
 /* Dims that a match_cast names for the first time are declared before it. */
 static WalkResult declare_dim(Walker *w, Node *n) {
   Printer *p = w->context;
-  if (IS(Var, n) && !map_has(&p->names, n)) line(p, "%s = T.%s()", name_define(p, n), dtype_text(n->dtype));
+  if (IS(Var, n) && !map_has(&p->names, n))
+    line(p, "%s = T.%s()", name_define(p, n), dtype_text(n->dtype));
   return WALK_ON;
 }
 
@@ -349,7 +368,8 @@ static void print_var_binding(Printer *p, VarBinding *b) {
   }
   const char *value = relax_text(p, b->value);
   Node *info = AS(RelaxVar, b->var)->sinfo;
-  bool dropped = IS(TupleStructInfo, info) && !AS(TupleStructInfo, info)->fields.len && str_same(AS(RelaxVar, b->var)->name, "_");
+  bool dropped = IS(TupleStructInfo, info) && !AS(TupleStructInfo, info)->fields.len &&
+                 str_same(AS(RelaxVar, b->var)->name, "_");
   if (dropped) line(p, "%s", value);
   else if (annotation_is_plain(b->value)) line(p, "%s = %s", name_define(p, b->var), value);
   else {
@@ -365,7 +385,9 @@ static void print_bindings(Printer *p, NodeVec bindings) {
   }
 }
 
-static Node *bound_var(Node *binding) { return IS(MatchCast, binding) ? AS(MatchCast, binding)->var : AS(VarBinding, binding)->var; }
+static Node *bound_var(Node *binding) {
+  return IS(MatchCast, binding) ? AS(MatchCast, binding)->var : AS(VarBinding, binding)->var;
+}
 
 static void print_dataflow(Printer *p, NodeVec bindings) {
   line(p, "with R.dataflow():");
@@ -373,7 +395,8 @@ static void print_dataflow(Printer *p, NodeVec bindings) {
   print_bindings(p, bindings);
   Str outputs = {0};
   for each (Node *, b, &bindings)
-    if (!AS(RelaxVar, bound_var(*b))->is_dataflow) str_printf(&outputs, "%s%s", outputs.len ? ", " : "", name_of(p, bound_var(*b)));
+    if (!AS(RelaxVar, bound_var(*b))->is_dataflow)
+      str_printf(&outputs, "%s%s", outputs.len ? ", " : "", name_of(p, bound_var(*b)));
   line(p, "R.output(%s)", str_text(&outputs));
   p->indent--;
 }
@@ -408,7 +431,9 @@ static void print_parameters(Printer *p, Function *f, const char *name) {
   p->in_signature = false;
 }
 
-typedef struct UsedVars { Map vars; } UsedVars;
+typedef struct UsedVars {
+  Map vars;
+} UsedVars;
 
 static WalkResult note_used(Walker *w, Node *n) {
   if (IS(Var, n)) map_set(&((UsedVars *)w->context)->vars, n, n);
@@ -419,12 +444,14 @@ static WalkResult note_used(Walker *w, Node *n) {
 /* Dims of the signature that the body names: n = T.int64(). */
 static void print_dim_declarations(Printer *p, Function *f) {
   UsedVars used = {0}, signature = {0};
-  Walker body = {.enter = note_used, .context = &used}, params = {.enter = note_used, .context = &signature};
+  Walker body = {.enter = note_used, .context = &used},
+         params = {.enter = note_used, .context = &signature};
   walk(&body, f->body);
   for each (Node *, v, &f->params) walk(&params, sinfo_of(*v));
   for (int i = 0; i < signature.vars.len; i++) {
     Node *v = signature.vars.at[i].value;
-    if (signature.vars.at[i].key && map_has(&used.vars, v)) line(p, "%s = T.%s()", name_of(p, v), dtype_text(v->dtype));
+    if (signature.vars.at[i].key && map_has(&used.vars, v))
+      line(p, "%s = T.%s()", name_of(p, v), dtype_text(v->dtype));
   }
 }
 
@@ -439,7 +466,8 @@ void print_function(Printer *p, Function *f, const char *name) {
   print_parameters(p, f, name);
   p->indent++;
   Node *attrs = f->attrs;
-  if (str_same(dict_get_str(attrs, "global_symbol", ""), name)) attrs = dict_with(attrs, "global_symbol", NULL);
+  if (str_same(dict_get_str(attrs, "global_symbol", ""), name))
+    attrs = dict_with(attrs, "global_symbol", NULL);
   if (attrs && AS(Dict, attrs)->keys.len) {
     line_begin(p);
     str_add(&p->out, "R.func_attr(");

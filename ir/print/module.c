@@ -21,7 +21,8 @@ void print_module(Printer *p, IRModule *m) {
   line(p, rewriter ? "@R.rewriter" : "@I.ir_module");
   line(p, "class Module:");
   p->indent++;
-  print_dict_line(p, "I.module_attrs", rewriter ? dict_with(m->attrs, "relax.rewriter", NULL) : m->attrs);
+  print_dict_line(p, "I.module_attrs",
+                  rewriter ? dict_with(m->attrs, "relax.rewriter", NULL) : m->attrs);
   print_dict_line(p, "I.module_global_infos", m->global_infos);
   bool first = p->out.at[p->out.len - 2] == ':';
   if (!m->functions.len && first) line(p, "pass");

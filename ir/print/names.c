@@ -32,7 +32,8 @@ static const char *identifier(const char *name) {
   if (!name || !*name) return "v";
   Str s = {0};
   if (isdigit((unsigned char)*name)) str_add_char(&s, 'v');
-  for (const char *c = name; *c; c++) str_add_char(&s, isalnum((unsigned char)*c) || (*c & 0x80) ? *c : '_');
+  for (const char *c = name; *c; c++)
+    str_add_char(&s, isalnum((unsigned char)*c) || (*c & 0x80) ? *c : '_');
   return str_text(&s);
 }
 
@@ -44,9 +45,12 @@ static const char *own_name(Node *n) {
 
 /* Words that may not name a variable. */
 static bool is_reserved(const char *name) {
-  static const char *const words[] = {"T", "R", "I", "cls", "and", "or", "not", "if", "else", "elif", "for", "while", "in", "is", "def", "class", "return",
-                                      "with", "as", "lambda", "None", "True", "False", "pass", "break", "continue", "assert", "del", "from", "import",
-                                      "global", "nonlocal", "raise", "try", "except", "finally", "yield", "range", "tir", "tvm", "relax", "metadata"};
+  static const char *const words[] = {
+      "T",     "R",      "I",      "cls",    "and",      "or",      "not",   "if",       "else",
+      "elif",  "for",    "while",  "in",     "is",       "def",     "class", "return",   "with",
+      "as",    "lambda", "None",   "True",   "False",    "pass",    "break", "continue", "assert",
+      "del",   "from",   "import", "global", "nonlocal", "raise",   "try",   "except",   "finally",
+      "yield", "range",  "tir",    "tvm",    "relax",    "metadata"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (str_same(name, words[i])) return true;
   return false;
@@ -54,7 +58,8 @@ static bool is_reserved(const char *name) {
 
 const char *name_define(Printer *p, Node *n) {
   const char *base = identifier(own_name(n)), *name = str_intern(base);
-  for (int i = 1; map_has(&p->taken, name) || is_reserved(name); i++) name = str_intern(str_format("%s_%d", base, i));
+  for (int i = 1; map_has(&p->taken, name) || is_reserved(name); i++)
+    name = str_intern(str_format("%s_%d", base, i));
   map_set(&p->names, n, (void *)(uintptr_t)name);
   map_set(&p->taken, name, n);
   vec_push(&p->scope, n);

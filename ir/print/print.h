@@ -8,11 +8,11 @@ typedef struct Printer {
   Str out;
   int indent;
   PrintOptions options;
-  Map names;        /* Var, Buffer, RelaxVar to its interned name, while in scope */
-  Map taken;        /* interned name to the node that has it */
-  NodeVec scope;    /* named nodes, in order: a scope ends by dropping back to its start */
-  Map loops;        /* loop Var to its For, for T.axis.remap */
-  Map views;        /* pointer Var to a NodeVec * of buffers over it that no statement declares */
+  Map names;     /* Var, Buffer, RelaxVar to its interned name, while in scope */
+  Map taken;     /* interned name to the node that has it */
+  NodeVec scope; /* named nodes, in order: a scope ends by dropping back to its start */
+  Map loops;     /* loop Var to its For, for T.axis.remap */
+  Map views;     /* pointer Var to a NodeVec * of buffers over it that no statement declares */
   const char *class_name; /* of the module around, or NULL */
   bool in_signature;      /* dims with variables stand in quotes */
   bool uses_cls;          /* the function being printed names another one */
@@ -24,7 +24,8 @@ typedef struct Printer {
 
 void line_begin(Printer *p);
 void line_end(Printer *p);
-void line(Printer *p, const char *format, ...) PRINTF_LIKE(2, 3); /* a whole line at the current indent */
+void line(Printer *p, const char *format, ...)
+    PRINTF_LIKE(2, 3); /* a whole line at the current indent */
 
 int scope_begin(Printer *p);
 void scope_end(Printer *p, int mark);
@@ -38,19 +39,19 @@ const char *name_of(Printer *p, Node *n);
 void print_expr(Printer *p, Node *n);
 /* Beside an operand of this dtype an immediate may stand without its type. */
 void print_beside(Printer *p, Node *n, DataType t);
-void print_exprs(Printer *p, NodeVec v);  /* a, b, c */
+void print_exprs(Printer *p, NodeVec v); /* a, b, c */
 /* (a, b) or (a,); numbers of dtype `beside` stand bare. */
 void print_shape(Printer *p, NodeVec v, DataType beside);
-void print_attr(Printer *p, Node *n);     /* attribute values */
-void print_region(Printer *p, Node *n);   /* A[0:4, i] */
+void print_attr(Printer *p, Node *n);   /* attribute values */
+void print_region(Printer *p, Node *n); /* A[0:4, i] */
 void print_quoted(Printer *p, const char *text);
 const char *expr_text(Printer *p, Node *n);
 
 /* ---- statements and functions ---- */
 
-void print_stmt(Printer *p, Node *n, bool is_last);   /* is_last: nothing follows in its suite */
-void print_suite(Printer *p, Node *n);                /* in a scope of its own */
-void print_views(Printer *p, Node *pointer);          /* buffers over a pointer that was bound just now */
+void print_stmt(Printer *p, Node *n, bool is_last); /* is_last: nothing follows in its suite */
+void print_suite(Printer *p, Node *n);              /* in a scope of its own */
+void print_views(Printer *p, Node *pointer); /* buffers over a pointer that was bound just now */
 void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always);
 void print_prim_func(Printer *p, PrimFunc *f, const char *name);
 void print_function(Printer *p, Function *f, const char *name);

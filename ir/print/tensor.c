@@ -10,13 +10,15 @@ static void print_dict_arg(Printer *p, const char *before, Node *dict) {
 /* ---- buffers ---- */
 
 static bool is_plain(Buffer *b) {
-  return !b->strides.len && !b->elem_offset && b->align == 64 && b->offset_factor == 1 && !b->auto_broadcast && !b->axis_separators.len &&
+  return !b->strides.len && !b->elem_offset && b->align == 64 && b->offset_factor == 1 &&
+         !b->auto_broadcast && !b->axis_separators.len &&
          str_same(buffer_scope(&b->node), "global") && IS(Var, b->data);
 }
 
 void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always) {
   print_shape(p, b->shape, VOID_TYPE);
-  if (dtype_always || !dtype_equal(b->elem, FLOAT32)) str_printf(&p->out, ", \"%s\"", dtype_text(b->elem));
+  if (dtype_always || !dtype_equal(b->elem, FLOAT32))
+    str_printf(&p->out, ", \"%s\"", dtype_text(b->elem));
   if (with_data) str_printf(&p->out, ", data=%s", expr_text(p, b->data));
   if (b->strides.len) {
     str_add(&p->out, ", strides=(");
@@ -29,20 +31,25 @@ void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always)
     str_add(&p->out, b->strides.len == 1 ? ",)" : ")");
   }
   bool own_offset = IS(Var, b->elem_offset) && !map_has(&p->names, b->elem_offset);
-  if (b->elem_offset && !own_offset) str_printf(&p->out, ", elem_offset=%s", expr_text(p, b->elem_offset));
-  if (!with_data && !str_same(buffer_scope(&b->node), "global")) str_printf(&p->out, ", scope=\"%s\"", buffer_scope(&b->node));
+  if (b->elem_offset && !own_offset)
+    str_printf(&p->out, ", elem_offset=%s", expr_text(p, b->elem_offset));
+  if (!with_data && !str_same(buffer_scope(&b->node), "global"))
+    str_printf(&p->out, ", scope=\"%s\"", buffer_scope(&b->node));
   if (b->align != 64) str_printf(&p->out, ", align=%d", b->align);
-  if (b->offset_factor != 1 || own_offset) str_printf(&p->out, ", offset_factor=%d", b->offset_factor);
+  if (b->offset_factor != 1 || own_offset)
+    str_printf(&p->out, ", offset_factor=%d", b->offset_factor);
   if (b->auto_broadcast) str_add(&p->out, ", buffer_type=\"auto\"");
   if (b->axis_separators.len) {
     str_add(&p->out, ", axis_separators=[");
-    for (int i = 0; i < b->axis_separators.len; i++) str_printf(&p->out, "%s%d", i ? ", " : "", b->axis_separators.at[i]);
+    for (int i = 0; i < b->axis_separators.len; i++)
+      str_printf(&p->out, "%s%d", i ? ", " : "", b->axis_separators.at[i]);
     str_add_char(&p->out, ']');
   }
 }
 
 /* A line that defines a buffer: A = T.alloc_buffer(...). */
-static void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *source, bool with_data) {
+static void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *source,
+                              bool with_data) {
   Str outer = p->out;
   p->out = (Str){0};
   if (source) str_add(&p->out, source);
@@ -97,9 +104,11 @@ static void print_regions_line(Printer *p, const char *name, NodeVec regions) {
 /* Does the axis run over exactly the loop it is bound to? Then T.axis.remap says it. */
 static bool is_remap(Printer *p, IterVar *v, Node *value) {
   For *loop = IS(Var, value) ? (For *)map_get(&p->loops, value) : NULL;
-  if (!loop || v->iter_kind > ITER_REDUCE || !dtype_equal(v->var->dtype, value->dtype)) return false;
+  if (!loop || v->iter_kind > ITER_REDUCE || !dtype_equal(v->var->dtype, value->dtype))
+    return false;
   Range *dom = AS(Range, v->dom);
-  return node_equal(dom->min, loop->min, false, NULL) && node_equal(dom->extent, loop->extent, false, NULL);
+  return node_equal(dom->min, loop->min, false, NULL) &&
+         node_equal(dom->extent, loop->extent, false, NULL);
 }
 
 static void print_axis(Printer *p, IterVar *v, Node *value) {
@@ -107,7 +116,9 @@ static void print_axis(Printer *p, IterVar *v, Node *value) {
   Range *dom = AS(Range, v->dom);
   Str text = {0};
   if (expr_is_zero(dom->min)) str_printf(&text, "%s", expr_text(p, dom->extent));
-  else str_printf(&text, "(%s, %s)", expr_text(p, dom->min), expr_text(p, expr_binary(NK_Add, dom->min, dom->extent, v->node.span)));
+  else
+    str_printf(&text, "(%s, %s)", expr_text(p, dom->min),
+               expr_text(p, expr_binary(NK_Add, dom->min, dom->extent, v->node.span)));
   if (value) str_printf(&text, ", %s", expr_text(p, value));
   line(p, "%s = T.axis.%s(%s)", name_define(p, v->var), kinds[v->iter_kind], str_text(&text));
 }
@@ -115,7 +126,9 @@ static void print_axis(Printer *p, IterVar *v, Node *value) {
 /* Axes from `first` on that one T.axis.remap can bind. */
 static int remap_run(Printer *p, Block *b, NodeVec values, int first) {
   int n = 0;
-  while (first + n < b->iter_vars.len && first + n < values.len && is_remap(p, AS(IterVar, b->iter_vars.at[first + n]), values.at[first + n])) n++;
+  while (first + n < b->iter_vars.len && first + n < values.len &&
+         is_remap(p, AS(IterVar, b->iter_vars.at[first + n]), values.at[first + n]))
+    n++;
   return n;
 }
 
@@ -128,13 +141,15 @@ static void print_axes(Printer *p, Block *b, NodeVec values) {
       continue;
     }
     Str names = {0}, kinds = {0}, loops = {0};
-    for (int k = i; k < i + run; k++) str_printf(&loops, "%s%s", k > i ? ", " : "", name_of(p, values.at[k]));
+    for (int k = i; k < i + run; k++)
+      str_printf(&loops, "%s%s", k > i ? ", " : "", name_of(p, values.at[k]));
     for (int k = i; k < i + run; k++) {
       IterVar *v = AS(IterVar, b->iter_vars.at[k]);
       str_printf(&names, "%s%s", k > i ? ", " : "", name_define(p, v->var));
       str_add_char(&kinds, v->iter_kind == ITER_SPATIAL ? 'S' : 'R');
     }
-    line(p, "%s = T.axis.remap(\"%s\", [%s])", str_text(&names), str_text(&kinds), str_text(&loops));
+    line(p, "%s = T.axis.remap(\"%s\", [%s])", str_text(&names), str_text(&kinds),
+         str_text(&loops));
     i += run;
   }
 }
@@ -143,7 +158,8 @@ static void print_axes(Printer *p, Block *b, NodeVec values) {
 static bool regions_are_inferred(Printer *p, Block *b) {
   if (p->options.tvm_style) return false;
   NodeVec reads = {0}, writes = {0};
-  return block_access_regions(&b->node, &reads, &writes) && same_regions(reads, b->reads) && same_regions(writes, b->writes);
+  return block_access_regions(&b->node, &reads, &writes) && same_regions(reads, b->reads) &&
+         same_regions(writes, b->writes);
 }
 
 static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predicate) {
@@ -158,14 +174,17 @@ static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predica
     print_dict_arg(p, p->options.tvm_style ? "T.sblock_attr(" : "T.block_attr(", b->annotations);
     str_add(&p->out, ")\n");
   }
-  for each (Node *, a, &b->alloc_buffers) print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer", AS(Buffer, *a), NULL, false);
+  for each (Node *, a, &b->alloc_buffers)
+    print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer",
+                      AS(Buffer, *a), NULL, false);
   for each (Node *, m, &b->match_buffers) {
     Str outer = p->out;
     p->out = (Str){0};
     print_region(p, AS(MatchBufferRegion, *m)->source);
     const char *source = str_format("%s, ", str_text(&p->out));
     p->out = outer;
-    print_buffer_line(p, "T.match_buffer", AS(Buffer, AS(MatchBufferRegion, *m)->buffer), source, false);
+    print_buffer_line(p, "T.match_buffer", AS(Buffer, AS(MatchBufferRegion, *m)->buffer), source,
+                      false);
   }
   if (b->init) {
     line(p, "with T.init():");
@@ -191,11 +210,15 @@ static void print_block(Printer *p, Block *b, NodeVec values, Node *predicate, b
 static bool is_grid_loop(Node *n) {
   if (!IS(For, n)) return false;
   For *f = AS(For, n);
-  bool plain = f->loop_kind == LOOP_SERIAL && expr_is_zero(f->min) && !f->thread_tag && dtype_equal(f->min->dtype, f->extent->dtype);
+  bool plain = f->loop_kind == LOOP_SERIAL && expr_is_zero(f->min) && !f->thread_tag &&
+               dtype_equal(f->min->dtype, f->extent->dtype);
   return plain && (!f->annotations || !AS(Dict, f->annotations)->keys.len);
 }
 
-typedef struct FindVar { NodeVec *vars; bool found; } FindVar;
+typedef struct FindVar {
+  NodeVec *vars;
+  bool found;
+} FindVar;
 
 static WalkResult find_var(Walker *w, Node *n) {
   FindVar *f = w->context;
@@ -218,17 +241,20 @@ static Node *print_grid(Printer *p, Node *n) {
     n = AS(For, n)->body;
   }
   Str extents = {0}, names = {0};
-  for (int i = 0; i < loops.len; i++) str_printf(&extents, "%s%s", i ? ", " : "", expr_text(p, AS(For, loops.at[i])->extent));
+  for (int i = 0; i < loops.len; i++)
+    str_printf(&extents, "%s%s", i ? ", " : "", expr_text(p, AS(For, loops.at[i])->extent));
   for (int i = 0; i < loops.len; i++) {
     map_set(&p->loops, vars.at[i], loops.at[i]);
     str_printf(&names, "%s%s", i ? ", " : "", name_define(p, vars.at[i]));
   }
-  line(p, loops.len > 1 ? "for %s in T.grid(%s):" : "for %s in range(%s):", str_text(&names), str_text(&extents));
+  line(p, loops.len > 1 ? "for %s in T.grid(%s):" : "for %s in range(%s):", str_text(&names),
+       str_text(&extents));
   return n;
 }
 
 static void print_loop_header(Printer *p, For *f) {
-  static const char *const kinds[] = {"serial", "parallel", "vectorized", "unroll", "thread_binding"};
+  static const char *const kinds[] = {"serial", "parallel", "vectorized", "unroll",
+                                      "thread_binding"};
   Str text = {0};
   if (!expr_is_zero(f->min)) {
     Node *end = expr_binary(NK_Add, f->min, f->extent, f->node.span);
@@ -274,7 +300,8 @@ static const char *wrapper_text(Printer *p, Node *n, Node **bound, Node **body) 
     *body = a->body;
     if (IS(IterVar, a->subject) && str_same(a->key, "thread_extent")) {
       *bound = AS(IterVar, a->subject)->var;
-      str_printf(&p->out, "T.launch_thread(\"%s\", %s)", AS(IterVar, a->subject)->thread_tag, expr_text(p, a->value));
+      str_printf(&p->out, "T.launch_thread(\"%s\", %s)", AS(IterVar, a->subject)->thread_tag,
+                 expr_text(p, a->value));
       break;
     }
     str_add(&p->out, "T.attr(");
@@ -288,14 +315,16 @@ static const char *wrapper_text(Printer *p, Node *n, Node **bound, Node **body) 
   }
   case NK_AssertStmt:
     *body = AS(AssertStmt, n)->body;
-    str_printf(&p->out, "T.Assert(%s, %s)", expr_text(p, AS(AssertStmt, n)->cond), expr_text(p, AS(AssertStmt, n)->message));
+    str_printf(&p->out, "T.Assert(%s, %s)", expr_text(p, AS(AssertStmt, n)->cond),
+               expr_text(p, AS(AssertStmt, n)->message));
     break;
   case NK_Allocate: {
     Allocate *a = AS(Allocate, n);
     *bound = a->var, *body = a->body;
     str_add(&p->out, "T.allocate([");
     print_exprs(p, a->extents);
-    str_printf(&p->out, "], \"%s\", \"%s\"", dtype_text(a->elem), AS(Var, a->var)->scope ? AS(Var, a->var)->scope : "global");
+    str_printf(&p->out, "], \"%s\", \"%s\"", dtype_text(a->elem),
+               AS(Var, a->var)->scope ? AS(Var, a->var)->scope : "global");
     if (a->cond) str_printf(&p->out, ", condition=%s", expr_text(p, a->cond));
     print_dict_arg(p, ", annotations=", a->annotations);
     str_add_char(&p->out, ')');
@@ -307,7 +336,8 @@ static const char *wrapper_text(Printer *p, Node *n, Node **bound, Node **body) 
     str_add(&p->out, "T.allocate_const(");
     print_const_data(p, d);
     str_printf(&p->out, ", \"%s\", [", dtype_text(d->elem));
-    for (int i = 0; i < d->ndim; i++) str_printf(&p->out, "%s%lld", i ? ", " : "", (long long)d->shape[i]);
+    for (int i = 0; i < d->ndim; i++)
+      str_printf(&p->out, "%s%lld", i ? ", " : "", (long long)d->shape[i]);
     str_add(&p->out, "])");
     break;
   }
@@ -330,14 +360,19 @@ static void print_concise(Printer *p, Node *n, const char *text, Node *bound) {
     LetStmt *let = AS(LetStmt, n);
     const char *value = expr_text(p, let->value), *name;
     Var *v = AS(Var, let->var);
-    bool typed_pointer = dtype_is_handle(v->node.dtype) && !dtype_is_void(v->elem) && !IS(Var, let->value);
-    bool needs_frame = IS(StringImm, let->value) || (IS(Var, let->value) && !AS(Var, let->value)->name);
+    bool typed_pointer =
+        dtype_is_handle(v->node.dtype) && !dtype_is_void(v->elem) && !IS(Var, let->value);
+    bool needs_frame =
+        IS(StringImm, let->value) || (IS(Var, let->value) && !AS(Var, let->value)->name);
     name = name_define(p, let->var);
     if (needs_frame) line(p, "%s = T.LetStmt(%s)", name, value);
-    else if (typed_pointer) line(p, "%s: T.handle(\"%s\", \"%s\") = %s", name, dtype_text(v->elem), v->scope ? v->scope : "global", value);
+    else if (typed_pointer)
+      line(p, "%s: T.handle(\"%s\", \"%s\") = %s", name, dtype_text(v->elem),
+           v->scope ? v->scope : "global", value);
     else line(p, "%s = %s", name, value);
   } else if (IS(AssertStmt, n)) {
-    line(p, "assert %s, %s", expr_text(p, AS(AssertStmt, n)->cond), expr_text(p, AS(AssertStmt, n)->message));
+    line(p, "assert %s, %s", expr_text(p, AS(AssertStmt, n)->cond),
+         expr_text(p, AS(AssertStmt, n)->message));
   } else if (bound) {
     line(p, "%s = %s", name_define(p, bound), text);
   } else {
@@ -345,7 +380,8 @@ static void print_concise(Printer *p, Node *n, const char *text, Node *bound) {
   }
 }
 
-static void print_wrapper(Printer *p, Node *n, const char *text, Node *bound, Node *body, bool is_last) {
+static void print_wrapper(Printer *p, Node *n, const char *text, Node *bound, Node *body,
+                          bool is_last) {
   if (is_last) {
     print_concise(p, n, text, bound);
     if (bound) print_views(p, bound);
@@ -373,7 +409,8 @@ static void print_if(Printer *p, IfThenElse *n, const char *word) {
 }
 
 static void print_evaluate(Printer *p, Evaluate *e) {
-  if (is_intrin_call(e->value, "ret")) return line(p, "return %s", expr_text(p, AS(Call, e->value)->args.at[0]));
+  if (is_intrin_call(e->value, "ret"))
+    return line(p, "return %s", expr_text(p, AS(Call, e->value)->args.at[0]));
   if (is_intrin_call(e->value, "break_loop")) return line(p, "break");
   if (is_intrin_call(e->value, "continue_loop")) return line(p, "continue");
   bool call = IS(Call, e->value);
@@ -382,7 +419,8 @@ static void print_evaluate(Printer *p, Evaluate *e) {
 
 static void print_store(Printer *p, BufferStore *s) {
   line_begin(p);
-  Node *at = MAKE(BufferLoad, s->node.span, s->value->dtype, .buffer = s->buffer, .indices = s->indices);
+  Node *at =
+      MAKE(BufferLoad, s->node.span, s->value->dtype, .buffer = s->buffer, .indices = s->indices);
   print_expr(p, at);
   str_add(&p->out, " = ");
   print_beside(p, s->value, dtype_with_lanes(AS(Buffer, s->buffer)->elem, s->value->dtype.lanes));
@@ -461,13 +499,15 @@ static Map find_views(PrimFunc *f) {
   Map views = {0};
   FindViews find = {.views = &views};
   declare_all(&find, f->buffers);
-  Walker first = {.enter = note_declared, .context = &find}, second = {.enter = note_view, .context = &find};
+  Walker first = {.enter = note_declared, .context = &find},
+         second = {.enter = note_view, .context = &find};
   walk(&first, f->body);
   walk(&second, f->body);
   return views;
 }
 
-/* Variables that stand as a whole dim of some parameter, or are parameters: text can define them by a quoted dim. */
+/* Variables that stand as a whole dim of some parameter, or are parameters: text can define them by
+ * a quoted dim. */
 static Map definable_dims(PrimFunc *f) {
   Map dims = {0};
   for (int i = 0; i < f->params.len; i++) {
@@ -479,7 +519,12 @@ static Map definable_dims(PrimFunc *f) {
   return dims;
 }
 
-typedef struct DimVars { NodeVec vars; Map seen; const Map *definable; bool all; } DimVars;
+typedef struct DimVars {
+  NodeVec vars;
+  Map seen;
+  const Map *definable;
+  bool all;
+} DimVars;
 
 static WalkResult note_dim_var(Walker *w, Node *n) {
   DimVars *d = w->context;
@@ -510,15 +555,20 @@ static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
     print_shape(p, b->shape, VOID_TYPE);
     p->in_signature = false;
     str_printf(&p->out, ", \"%s\")", dtype_text(b->elem));
-    map_set(&p->names, b->data, (void *)(uintptr_t)str_intern(str_format("%s.data", name_of(p, &b->node))));
+    map_set(&p->names, b->data,
+            (void *)(uintptr_t)str_intern(str_format("%s.data", name_of(p, &b->node))));
     return;
   }
   Var *v = AS(Var, param);
-  str_printf(&p->out, "%s: T.%s", map_has(&p->names, param) ? name_of(p, param) : name_define(p, param), dtype_text(param->dtype));
-  if (dtype_is_handle(param->dtype) && !dtype_is_void(v->elem)) str_printf(&p->out, "(\"%s\", \"%s\")", dtype_text(v->elem), v->scope ? v->scope : "global");
+  str_printf(&p->out, "%s: T.%s",
+             map_has(&p->names, param) ? name_of(p, param) : name_define(p, param),
+             dtype_text(param->dtype));
+  if (dtype_is_handle(param->dtype) && !dtype_is_void(v->elem))
+    str_printf(&p->out, "(\"%s\", \"%s\")", dtype_text(v->elem), v->scope ? v->scope : "global");
 }
 
-/* Dims that are not parameters: declared where their dtype is not that of a quoted dim, or where no quoted dim is. */
+/* Dims that are not parameters: declared where their dtype is not that of a quoted dim, or where no
+ * quoted dim is. */
 static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
   Map done = {0};
   for (int i = 0; i < f->params.len; i++)
@@ -533,12 +583,14 @@ static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
       if (map_has(&done, *v) || (annotated && quoted && dtype_equal((*v)->dtype, INT32))) continue;
       map_set(&done, *v, f);
       const char *name = map_has(&p->names, *v) ? name_of(p, *v) : name_define(p, *v);
-      line(p, "%s = T.%s(%s)", name, dtype_text((*v)->dtype), AS(Var, *v)->is_size ? "is_size_var=True" : "");
+      line(p, "%s = T.%s(%s)", name, dtype_text((*v)->dtype),
+           AS(Var, *v)->is_size ? "is_size_var=True" : "");
     }
   }
   for (int i = 0; i < f->params.len; i++)
     if (f->buffers.at[i] && !in_annotation(f, i, definable))
-      print_buffer_line(p, "T.match_buffer", AS(Buffer, f->buffers.at[i]), str_format("%s, ", name_of(p, f->params.at[i])), false);
+      print_buffer_line(p, "T.match_buffer", AS(Buffer, f->buffers.at[i]),
+                        str_format("%s, ", name_of(p, f->params.at[i])), false);
   for (int i = 0; i < f->params.len; i++) {
     if (in_annotation(f, i, definable)) print_views(p, AS(Buffer, f->buffers.at[i])->data);
     else print_views(p, f->params.at[i]);
@@ -546,7 +598,8 @@ static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
 }
 
 static void print_func_attrs(Printer *p, Node *attrs, const char *name) {
-  if (str_same(dict_get_str(attrs, "global_symbol", ""), name)) attrs = dict_with(attrs, "global_symbol", NULL);
+  if (str_same(dict_get_str(attrs, "global_symbol", ""), name))
+    attrs = dict_with(attrs, "global_symbol", NULL);
   if (!AS(Dict, attrs)->keys.len) return;
   line_begin(p);
   str_add(&p->out, "T.func_attr(");
@@ -557,11 +610,16 @@ static void print_func_attrs(Printer *p, Node *attrs, const char *name) {
 /* The root block is left out where reading the text puts it back. */
 static void print_body(Printer *p, Node *body) {
   Block *root = IS(BlockRealize, body) ? AS(Block, AS(BlockRealize, body)->block) : NULL;
-  bool is_root = root && str_same(root->name, "root") && !root->iter_vars.len && !root->reads.len && !root->writes.len && !root->match_buffers.len &&
-                 !root->init && (!root->annotations || !AS(Dict, root->annotations)->keys.len) && expr_is_one(AS(BlockRealize, body)->predicate);
-  bool lone = root && IS(BlockRealize, root->body) && !AS(BlockRealize, root->body)->iter_values.len;
+  bool is_root = root && str_same(root->name, "root") && !root->iter_vars.len && !root->reads.len &&
+                 !root->writes.len && !root->match_buffers.len && !root->init &&
+                 (!root->annotations || !AS(Dict, root->annotations)->keys.len) &&
+                 expr_is_one(AS(BlockRealize, body)->predicate);
+  bool lone =
+      root && IS(BlockRealize, root->body) && !AS(BlockRealize, root->body)->iter_values.len;
   if (!is_root || (lone && !root->alloc_buffers.len)) return print_stmt(p, body, true);
-  for each (Node *, a, &root->alloc_buffers) print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer", AS(Buffer, *a), NULL, false);
+  for each (Node *, a, &root->alloc_buffers)
+    print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer",
+                      AS(Buffer, *a), NULL, false);
   print_stmt(p, root->body, true);
 }
 

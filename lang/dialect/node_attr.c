@@ -2,15 +2,18 @@
  * modules (a function by its name), struct info. */
 #include "lang/dialect/dialect_impl.h"
 
-static Value exprs_value(NodeVec v) {
+/* Constants of dtype `plain` as ints: what the dialect makes of an int again. */
+static Value dims_value(NodeVec v, DataType plain) {
   ValueVec items = {0};
   for each (Node *, n, &v) {
     int64_t i;
-    bool is_plain = IS(IntImm, *n) && expr_is_const_int(*n, &i) && dtype_equal((*n)->dtype, INT32);
+    bool is_plain = expr_is_const_int(*n, &i) && dtype_equal((*n)->dtype, plain);
     vec_push(&items, is_plain ? value_int(i) : value_node(*n));
   }
   return value_tuple(items);
 }
+static Value exprs_value(NodeVec v) { return dims_value(v, INT32); }
+static Value graph_dims_value(NodeVec v) { return dims_value(v, INT64); }
 
 /* ---- methods of buffers ---- */
 
@@ -106,19 +109,17 @@ static const Builtin relax_methods[] = {
     {"astype", "dtype", relax_astype, "the same values in another dtype"},
 };
 
-static Value relax_attr(Value v, const char *name) {
-  Node *info = sinfo_of(v.node);
-  if (str_same(name, "struct_info") || str_same(name, "ty"))
-    return info ? value_node(info) : value_none();
-  NodeVec dims;
-  if (IS(TensorStructInfo, info)) {
-    TensorStructInfo *t = AS(TensorStructInfo, info);
-    if (str_same(name, "shape") && sinfo_tensor_shape(info, &dims)) return exprs_value(dims);
-    if (str_same(name, "dtype"))
-      return value_str(dtype_is_void(t->elem) ? "" : dtype_text(t->elem));
-    if (str_same(name, "ndim")) return value_int(t->ndim);
-  }
-  return builtin_method(relax_methods, 1, v, name);
+static Value dtype_or_empty(DataType t) {
+  return value_str(dtype_is_void(t) ? "" : dtype_text(t));
+}
+
+/* A scalar stands in for a tensor of one element. */
+static Value prim_info_attr(PrimStructInfo *p, const char *name) {
+  if (str_same(name, "value")) return p->value ? value_node(p->value) : value_none();
+  if (str_same(name, "dtype")) return dtype_or_empty(p->elem);
+  if (str_same(name, "ndim")) return value_int(1);
+  if (str_same(name, "shape")) return value_tuple_of(1, value_int(1));
+  return value_absent();
 }
 
 static Value sinfo_attr(Value v, const char *name) {
@@ -126,19 +127,29 @@ static Value sinfo_attr(Value v, const char *name) {
   if (IS(TensorStructInfo, v.node)) {
     TensorStructInfo *t = AS(TensorStructInfo, v.node);
     if (str_same(name, "shape"))
-      return sinfo_tensor_shape(v.node, &dims) ? exprs_value(dims) : value_none();
-    if (str_same(name, "dtype"))
-      return value_str(dtype_is_void(t->elem) ? "" : dtype_text(t->elem));
+      return sinfo_tensor_shape(v.node, &dims) ? graph_dims_value(dims) : value_none();
+    if (str_same(name, "dtype")) return dtype_or_empty(t->elem);
     if (str_same(name, "ndim")) return value_int(t->ndim);
   }
   if (IS(ShapeStructInfo, v.node)) {
     ShapeStructInfo *s = AS(ShapeStructInfo, v.node);
-    if (str_same(name, "values")) return s->known ? exprs_value(s->values) : value_none();
+    if (str_same(name, "values")) return s->known ? graph_dims_value(s->values) : value_none();
     if (str_same(name, "ndim")) return value_int(s->ndim);
   }
+  if (IS(PrimStructInfo, v.node)) return prim_info_attr(AS(PrimStructInfo, v.node), name);
   if (IS(TupleStructInfo, v.node) && str_same(name, "fields"))
     return exprs_value(AS(TupleStructInfo, v.node)->fields);
   return value_absent();
+}
+
+static Value relax_attr(Value v, const char *name) {
+  Node *info = sinfo_of(v.node);
+  if (str_same(name, "struct_info") || str_same(name, "ty"))
+    return info ? value_node(info) : value_none();
+  Value x = IS(TensorStructInfo, info) || IS(ShapeStructInfo, info)
+                ? sinfo_attr(value_node(info), name)
+                : value_absent();
+  return x.type ? x : builtin_method(relax_methods, 1, v, name);
 }
 
 static Value expr_attr(Value v, const char *name) {

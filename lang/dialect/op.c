@@ -1,49 +1,37 @@
 /* op.c -- graph operators as stdlib defines them: @op("relax.add", infer=..., ...) above a def.
  *
- * The def's parameters are the signature: annotated Tensor, Tensors, Shape, Prim or Any they are
- * operands; annotated Ints, DType or not at all, attributes. Its body computes the result with te;
- * the function given as infer= tells the struct info. A file of stdlib is read when one of its
- * names is first asked for. */
-#include "lang/dialect/te.h"
+ * The def's parameters are the signature; what they are annotated with (op.h) tells operands from
+ * attributes. Its body computes the result with te; without one but for the docstring the operator
+ * has no compute. infer= gives the struct info from that of the operands, normalize= and sugar= the
+ * normal form of a call (op_call.c). A file of stdlib is read when one of its names is first asked
+ * for. */
+#include "lang/dialect/op.h"
 #include "lang/dialect/stdlib.h"
+#include "lang/dialect/te.h"
 #include "lang/lang.h"
-
-typedef enum {
-  PARAM_TENSOR,
-  PARAM_TENSORS,
-  PARAM_SHAPE,
-  PARAM_PRIM,
-  PARAM_ANY,
-  PARAM_REST, /* operands up to here */
-  PARAM_ATTR,
-  PARAM_INTS,
-  PARAM_DTYPE
-} OpParamKind;
 
 static const struct {
   const char *name;
   OpParamKind kind;
 } param_kinds[] = {
-    {"Tensor", PARAM_TENSOR}, {"Tensors", PARAM_TENSORS}, {"Shape", PARAM_SHAPE},
-    {"Prim", PARAM_PRIM},     {"Any", PARAM_ANY},         {"Ints", PARAM_INTS},
-    {"DType", PARAM_DTYPE},   {"Attr", PARAM_ATTR},
+    {"Tensor", PARAM_TENSOR},
+    {"TensorOrPrim", PARAM_TENSOR_OR_PRIM},
+    {"Tensors", PARAM_TENSORS},
+    {"Shape", PARAM_SHAPE},
+    {"Prim", PARAM_PRIM},
+    {"Prims", PARAM_PRIMS},
+    {"DTypeValue", PARAM_DTYPE_VALUE},
+    {"Any", PARAM_ANY},
+    {"Attr", PARAM_ATTR},
+    {"Int", PARAM_INT},
+    {"Ints", PARAM_INTS},
+    {"Float", PARAM_FLOAT},
+    {"Bool", PARAM_BOOL},
+    {"Text", PARAM_TEXT},
+    {"DType", PARAM_DTYPE},
+    {"IndexMap", PARAM_INDEX_MAP},
 };
 enum { PARAM_KINDS = sizeof param_kinds / sizeof *param_kinds };
-
-typedef struct OpParam {
-  const char *name;
-  OpParamKind kind;
-  Value otherwise; /* absent: required */
-} OpParam;
-typedef VEC(OpParam) OpParamVec;
-
-typedef struct OpDefinition {
-  OpInfo info;
-  OpParamVec params;
-  Value infer, compute; /* functions of the library; compute may be None */
-} OpDefinition;
-
-static OpDefinition *definition_of(const OpInfo *info) { return info->definition; }
 
 /* ---- the standard library ---- */
 
@@ -108,113 +96,193 @@ static bool load_op(const char *name) {
 
 /* ---- struct info and compute of a call ---- */
 
-typedef struct OpCall {
-  Value function;
-  ValueVec args;
-  Span span;
-  Value result;
-} OpCall;
-
-static void run_op_call(void *context) {
-  OpCall *c = context;
-  c->result = value_call_with(c->function, c->args.len, c->args.at, c->span);
-}
-
-/* Runs a function of the library; its errors are about the call, not about the library. */
-static Value call_library(const OpInfo *info, Value function, ValueVec args, Span span) {
-  OpCall call = {.function = function, .args = args, .span = span};
+/* Runs code of the library, which is no part of the prim_func being read. */
+static Error *run_library(void (*step)(void *), void *context) {
   TensorBuilder *t = tensor;
-  tensor = NULL; /* the library's function is no part of the prim_func being read */
-  Error *e = protect(run_op_call, &call);
+  tensor = NULL;
+  Error *e = protect(step, context);
   tensor = t;
-  if (!e) return call.result;
-  const char *short_name = strncmp(info->name, "relax.", 6) == 0 ? info->name + 6 : info->name;
-  raise(str_same(e->kind, ERROR_INTERNAL) ? e->kind : "TypeError", span, "R.%s: %s", short_name,
-        e->text);
+  return e;
 }
 
-static Value operand_info(OpParamKind kind, Node *n) {
-  if (!n || IS(None, n)) return value_none();
-  if (IS(Tuple, n) || (kind == PARAM_TENSORS && IS(TupleStructInfo, sinfo_of(n)))) {
-    ValueVec items = {0};
-    for each (Node *, f, &AS(TupleStructInfo, sinfo_of(n))->fields) vec_push(&items, value_node(*f));
-    return value_list(items);
+/* Errors of the library's functions are about the call, not about the library. */
+static _Noreturn void raise_about_call(const OpInfo *info, const Error *e, Span span) {
+  raise(str_same(e->kind, ERROR_INTERNAL) ? e->kind : "TypeError", span, "R.%s: %s",
+        op_short_name(info), e->text);
+}
+
+static Value operand_info(const OpParam *p, Node *n);
+
+static Value infos_of_tuple(const OpParam *p, NodeVec infos, Span span) {
+  ValueVec items = {0};
+  for each (Node *, f, &infos) {
+    if (p->kind == PARAM_TENSORS && !IS(TensorStructInfo, *f))
+      raise("TypeError", span, "'%s' must be a tuple of tensors, but field %d is %s", p->name,
+            items.len, ir_print(*f, NULL));
+    bool scalar = p->kind == PARAM_PRIMS && IS(PrimStructInfo, *f) && AS(PrimStructInfo, *f)->value;
+    int64_t i;
+    if (scalar && expr_is_const_int(AS(PrimStructInfo, *f)->value, &i))
+      vec_push(&items, value_int(i));
+    else vec_push(&items, scalar ? value_node(AS(PrimStructInfo, *f)->value) : value_node(*f));
   }
-  if (IS(PrimValue, n)) return value_node(AS(PrimValue, n)->value);
-  if (IS(ShapeExpr, n) || IS(DataTypeImm, n)) return value_node(n);
+  return value_list(items);
+}
+
+static void check_tensor_operand(const OpParam *p, Node *info, Span span) {
+  bool fits = IS(TensorStructInfo, info) ||
+              (p->kind == PARAM_TENSOR_OR_PRIM && IS(PrimStructInfo, info));
+  if (!fits)
+    raise("TypeError", span, "'%s' must be a tensor, found a value of %s%s", p->name,
+          info ? ir_print(info, NULL) : "no known type",
+          IS(ObjectStructInfo, info) ? "; use R.match_cast" : "");
+}
+
+/* What a rule sees of an operand: its struct info; of a shape the shape itself, which has .values
+ * and .ndim; of scalars, dtypes and texts their values. */
+static Value operand_info(const OpParam *p, Node *n) {
+  if (!n || IS(None, n)) return value_none();
+  Node *info = sinfo_of(n) ? sinfo_of(n) : sinfo_object();
+  if (p->kind == PARAM_TENSOR || p->kind == PARAM_TENSOR_OR_PRIM) {
+    check_tensor_operand(p, info, n->span);
+    return value_node(info);
+  }
+  bool tuple = p->kind == PARAM_TENSORS || p->kind == PARAM_PRIMS;
+  if (IS(TupleStructInfo, info) && (tuple || IS(Tuple, n)))
+    return infos_of_tuple(p, AS(TupleStructInfo, info)->fields, n->span);
+  if (tuple) raise("TypeError", n->span, "'%s' must be a tuple, found a value of %s", p->name,
+                   ir_print(info, NULL));
+  if (p->kind == PARAM_SHAPE) return value_node(n);
+  if (IS(PrimValue, n)) return from_attr(AS(PrimValue, n)->value);
+  if (IS(ShapeExpr, n)) return value_node(n);
+  if (IS(DataTypeImm, n)) return value_str(dtype_text(AS(DataTypeImm, n)->value));
   if (IS(StringValue, n)) return value_str(AS(StringValue, n)->value);
-  return value_node(sinfo_of(n) ? sinfo_of(n) : sinfo_object());
+  return value_node(info);
 }
 
 /* Arguments in the order of the parameters: operands through `operand`, attributes as script
  * values. */
 static ValueVec library_args(const OpDefinition *d, RelaxCall *call,
-                             Value (*operand)(OpParamKind kind, Node *n)) {
+                             Value (*operand)(const OpParam *p, Node *n)) {
   ValueVec args = {0};
   int at = 0;
   for each (const OpParam, p, &d->params) {
-    if (p->kind == PARAM_REST)
-      while (at < call->args.len) vec_push(&args, operand(PARAM_ANY, call->args.at[at++]));
-    else if (p->kind < PARAM_ATTR)
-      vec_push(&args, at < call->args.len ? operand(p->kind, call->args.at[at]) : value_none()),
-          at++;
-    else vec_push(&args, from_attr(dict_get(call->attrs, p->name)));
+    if (p->kind == PARAM_REST) {
+      ValueVec rest = {0};
+      while (at < call->args.len) vec_push(&rest, operand(p, call->args.at[at++]));
+      vec_push(&args, value_list(rest));
+    } else if (is_operand_kind(p->kind)) {
+      vec_push(&args, at < call->args.len ? operand(p, call->args.at[at]) : value_none());
+      at++;
+    } else {
+      Node *attr = dict_get(call->attrs, p->name);
+      vec_push(&args, attr || !p->otherwise.type ? from_attr(attr) : p->otherwise);
+    }
   }
   return args;
 }
 
+/* The result stands on the device of the first operand that has one. */
+static Node *on_device(Node *info, Node *device) {
+  if (IS(TensorStructInfo, info) && !AS(TensorStructInfo, info)->vdevice) {
+    TensorStructInfo *placed = gc_copy(info, sizeof *placed);
+    placed->vdevice = device;
+    return &placed->node;
+  }
+  if (!IS(TupleStructInfo, info)) return info;
+  NodeVec fields = {0};
+  for each (Node *, f, &AS(TupleStructInfo, info)->fields) vec_push(&fields, on_device(*f, device));
+  return sinfo_tuple(fields, info->span);
+}
+
+static Node *device_of_operands(NodeVec operands) {
+  for each (Node *, a, &operands) {
+    Node *info = sinfo_of(*a);
+    Node *found = IS(Tuple, *a)               ? device_of_operands(AS(Tuple, *a)->fields)
+                  : IS(TensorStructInfo, info) ? AS(TensorStructInfo, info)->vdevice
+                                               : NULL;
+    if (found) return found;
+  }
+  return NULL;
+}
+
+typedef struct Inference {
+  OpDefinition *definition;
+  Node *call;
+  Node *result;
+} Inference;
+
+static void infer_with_rule(void *context) {
+  Inference *i = context;
+  RelaxCall *c = AS(RelaxCall, i->call);
+  ValueVec args = library_args(i->definition, c, operand_info);
+  Value info = value_call_with(i->definition->infer, args.len, args.at, c->node.span);
+  i->result = to_sinfo(info, c->node.span);
+  Node *device = device_of_operands(c->args);
+  if (device) i->result = on_device(i->result, device);
+}
+
 static Node *infer_call(const OpInfo *info, Node *node) {
-  OpDefinition *d = definition_of(info);
-  ValueVec args = library_args(d, AS(RelaxCall, node), operand_info);
-  return to_sinfo(call_library(info, d->infer, args, node->span), node->span);
+  Inference i = {.definition = definition_of(info), .call = node};
+  Error *e = run_library(infer_with_rule, &i);
+  if (e) raise_about_call(info, e, node->span);
+  return i.result;
 }
 
 /* Operands of the compute: tensors as te operands, gathered in order. */
 static ValueVec *placeholders;
 
-static Value operand_tensor(OpParamKind kind, Node *n) {
-  Node *info = n ? sinfo_of(n) : NULL;
+static Value placeholder_of(const char *name, Node *info, Span span) {
   NodeVec shape;
-  if (IS(TupleStructInfo, info)) {
-    ValueVec items = {0};
-    NodeVec fields = AS(TupleStructInfo, info)->fields;
-    for (int i = 0; i < fields.len; i++) {
-      if (!sinfo_tensor_shape(fields.at[i], &shape))
-        raise("ValueError", n->span, "the shape of an operand is not known");
-      Value v = te_placeholder(str_format("%c%d", 'A' + placeholders->len % 26, i), shape,
-                               AS(TensorStructInfo, fields.at[i])->elem, n->span);
-      vec_push(placeholders, v);
-      vec_push(&items, v);
-    }
-    return value_list(items);
-  }
-  if (!IS(TensorStructInfo, info)) return operand_info(kind, n);
-  if (!sinfo_tensor_shape(info, &shape) || dtype_is_void(AS(TensorStructInfo, info)->elem))
-    raise("ValueError", n->span, "the shape or dtype of an operand is not known");
-  Value v = te_placeholder(str_format("%c", 'A' + placeholders->len % 26), shape,
-                           AS(TensorStructInfo, info)->elem, n->span);
+  if (!IS(TensorStructInfo, info) || !sinfo_tensor_shape(info, &shape) ||
+      dtype_is_void(AS(TensorStructInfo, info)->elem))
+    raise("ValueError", span, "the shape or dtype of an operand is not known");
+  Value v = te_placeholder(name, shape, AS(TensorStructInfo, info)->elem, span);
   vec_push(placeholders, v);
   return v;
 }
 
-static Node *legalize_call(const OpInfo *info, Node *node) {
-  OpDefinition *d = definition_of(info);
-  if (value_is_none(d->compute)) return NULL;
-  ValueVec inputs = {0}, *outer = placeholders;
-  Map stages = te_scope_begin();
+static Value operand_tensor(const OpParam *p, Node *n) {
+  Node *info = n ? sinfo_of(n) : NULL;
+  char letter = (char)('A' + placeholders->len % 26);
+  if (IS(TensorStructInfo, info)) return placeholder_of(str_format("%c", letter), info, n->span);
+  if (p->kind != PARAM_TENSORS || !IS(TupleStructInfo, info)) return operand_info(p, n);
+  ValueVec items = {0};
+  for each (Node *, f, &AS(TupleStructInfo, info)->fields) {
+    Value item = placeholder_of(str_format("%c%d", letter, items.len), *f, n->span);
+    vec_push(&items, item);
+  }
+  return value_list(items);
+}
+
+typedef struct Expansion {
+  const OpInfo *info;
+  Node *call, *program;
+} Expansion;
+
+static void expand_call(void *context) {
+  Expansion *x = context;
+  OpDefinition *d = definition_of(x->info);
+  ValueVec inputs = {0}, outputs = {0};
   placeholders = &inputs;
-  ValueVec args = library_args(d, AS(RelaxCall, node), operand_tensor);
-  placeholders = outer;
-  Value result = call_library(info, d->compute, args, node->span);
-  ValueVec outputs = {0};
+  ValueVec args = library_args(d, AS(RelaxCall, x->call), operand_tensor);
+  Value result = value_call_with(d->compute, args.len, args.at, x->call->span);
   if (result.type == &type_tuple || result.type == &type_list) outputs = *value_items(result);
   else if (!value_is_none(result)) vec_push(&outputs, result);
-  const char *dot = strrchr(info->name, '.');
-  Node *f = outputs.len
-                ? te_prim_func(str_intern(dot ? dot + 1 : info->name), inputs, outputs, node->span)
-                : NULL;
-  te_scope_end(stages);
-  return f;
+  const char *dot = strrchr(x->info->name, '.');
+  if (outputs.len)
+    x->program = te_prim_func(str_intern(dot + 1), inputs, outputs, x->call->span);
+}
+
+static Node *legalize_call(const OpInfo *info, Node *node) {
+  if (value_is_none(definition_of(info)->compute)) return NULL;
+  Expansion x = {.info = info, .call = node};
+  ValueVec *outer = placeholders;
+  TeScope scope = te_scope_begin();
+  Error *e = run_library(expand_call, &x);
+  placeholders = outer;
+  te_scope_end(scope);
+  if (e) raise_about_call(info, e, node->span);
+  return x.program;
 }
 
 /* ---- definitions ---- */
@@ -249,12 +317,13 @@ static bool has_compute(AstDef *def) {
 }
 
 static void add_param_info(OpDefinition *d, const OpParam *p) {
-  if (p->kind < PARAM_ATTR) {
+  if (is_operand_kind(p->kind)) {
     vec_push(&d->info.args, p->kind == PARAM_REST ? str_format("*%s", p->name) : p->name);
     return;
   }
   vec_push(&d->info.attrs, p->name);
-  vec_push(&d->info.attr_defaults, p->otherwise.type ? to_attr(p->otherwise, (Span){0}) : NULL);
+  vec_push(&d->info.attr_defaults,
+           p->otherwise.type ? op_attr_node(p, p->otherwise, (Span){0}) : NULL);
 }
 
 static Value define_op(Env *env, Ast *definition, CallArgs *args) {
@@ -263,6 +332,7 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   AstDef *def = AST_AS(Def, definition);
   Value pattern = keyword(args, "pattern"), pure = keyword(args, "pure");
   OpDefinition *d = NEW(OpDefinition, .infer = keyword(args, "infer"),
+                        .normalize = keyword(args, "normalize"), .sugar = keyword(args, "sugar"),
                         .compute = has_compute(def) ? function_new(env, definition) : value_none());
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
@@ -286,107 +356,12 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
 
 const TreeDecorator decorate_op = {"op", define_op, NULL};
 
-/* ---- calls: R.add(x, y) ---- */
-
-static Node *attr_of(const OpParam *p, Value v, Span span) {
-  if (p->kind == PARAM_INTS && !value_is_none(v) && v.type != &type_list && v.type != &type_tuple &&
-      !value_is_node(v, NK_ShapeExpr)) {
-    Value one[] = {v};
-    return to_attr(value_list((ValueVec){.at = gc_copy(one, sizeof one), .len = 1}), span);
-  }
-  if (value_is_node(v, NK_ShapeExpr))
-    return MAKE(Array, span, VOID_TYPE, .items = AS(ShapeExpr, v.node)->values);
-  if (p->kind == PARAM_DTYPE)
-    return value_is_none(v) || (v.type == &type_str && !*value_text(v))
-               ? to_attr(value_none(), span)
-               : string_imm(dtype_text(to_dtype(v, span)), span);
-  return to_attr(v, span);
-}
-
-static Node *operand_of(const OpParam *p, Value v, Span span) {
-  if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
-  if (p->kind == PARAM_SHAPE) return to_shape(v, span);
-  if (p->kind == PARAM_TENSOR && v.type != &type_node)
-    raise("TypeError", span, "'%s' must be a tensor, found %s; write R.const(value, dtype)",
-          p->name, value_type_name(v));
-  return to_relax(v, span);
-}
-
-static int find_param(const OpDefinition *d, const char *name) {
-  for (int i = 0; i < d->params.len; i++)
-    if (str_same(d->params.at[i].name, name)) return i;
-  return -1;
-}
-
-static _Noreturn void unknown_argument(const OpDefinition *d, const char *name, Span span) {
-  StrVec names = {0};
-  for each (const OpParam, p, &d->params) vec_push(&names, p->name);
-  const char *near = str_near(name, names.at, names.len);
-  raise("TypeError", span, "R.%s has no argument '%s'%s%s%s", d->info.name + 6, name,
-        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
-/* The value given for each parameter; *rest holds what follows the last of them. */
-static Value *bind_params(const OpDefinition *d, CallArgs *args, ValueVec *rest) {
-  Value *given = NEW_ARRAY(Value, d->params.len + 1);
-  int at = 0;
-  for each (const OpParam, p, &d->params) {
-    if (p->kind == PARAM_REST)
-      while (at < args->positional.len) vec_push(rest, args->positional.at[at++]);
-    else if (at < args->positional.len) given[p - d->params.at] = args->positional.at[at++];
-  }
-  if (at < args->positional.len)
-    raise("TypeError", args->span, "R.%s takes %d arguments, %d are given", d->info.name + 6,
-          d->params.len, args->positional.len);
-  for (int i = 0; i < args->names.len; i++) {
-    int k = find_param(d, args->names.at[i]);
-    if (k < 0) unknown_argument(d, args->names.at[i], args->span);
-    if (given[k].type)
-      raise("TypeError", args->span, "R.%s: '%s' is given twice", d->info.name + 6,
-            args->names.at[i]);
-    given[k] = args->named.at[i];
-  }
-  return given;
-}
-
-static Value call_op(Value f, CallArgs *args) {
-  OpDefinition *d = definition_of(f.object);
-  ValueVec rest = {0};
-  Value *given = bind_params(d, args, &rest);
-  NodeVec operands = {0};
-  Node *attrs = d->info.attrs.len ? dict_new() : NULL;
-  for (int i = 0; i < d->params.len; i++) {
-    const OpParam *p = &d->params.at[i];
-    if (p->kind == PARAM_REST) {
-      for each (Value, v, &rest) vec_push(&operands, to_relax(*v, args->span));
-      continue;
-    }
-    Value v = given[i].type ? given[i] : p->otherwise;
-    if (!v.type) raise("TypeError", args->span, "R.%s needs '%s'", d->info.name + 6, p->name);
-    if (v.type == &type_poison) raise(ERROR_POISONED, args->span, "an earlier error");
-    if (p->kind < PARAM_ATTR) vec_push(&operands, operand_of(p, v, args->span));
-    else attrs = dict_with(attrs, p->name, attr_of(p, v, args->span));
-  }
-  while (operands.len && IS(None, vec_last(&operands))) operands.len--;
-  return value_node(relax_call(op_get(d->info.name), operands, attrs, (NodeVec){0}, args->span));
-}
-
-static void op_repr(Value v, Str *out) {
-  str_printf(out, "R.%s", ((const OpInfo *)v.object)->name + 6);
-}
-static Value op_attr(Value v, const char *name, Span span) {
-  (void)span;
-  return str_same(name, "__doc__") ? value_str(((const OpInfo *)v.object)->doc) : value_absent();
-}
-static const ValueType type_op = {
-    .name = "operator", .repr = op_repr, .call = call_op, .get_attr = op_attr};
+/* ---- R.add, R.nn and other prefixes ---- */
 
 Value op_value(const char *name) {
   const OpInfo *info = op_info(str_intern(str_format("relax.%s", name)));
   return info ? value_of(&type_op, (void *)(uintptr_t)info) : value_absent();
 }
-
-/* ---- R.nn and other prefixes ---- */
 
 /* "R" or "R.nn": what stands before a name of this namespace, without "R.". */
 static const char *prefix_of(Namespace *ns) {

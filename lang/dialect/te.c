@@ -8,24 +8,64 @@
 /* Buffer to the Stage that fills it, of every te.compute: how a load leads to its producer. */
 static Map all_stages;
 
-Map te_scope_begin(void) {
-  Map outer = all_stages;
+/* An operator is being expanded: ints are int64. */
+static bool in_operator;
+
+TeScope te_scope_begin(void) {
+  TeScope outer = {.stages = all_stages, .in_operator = in_operator};
   all_stages = (Map){0};
+  in_operator = true;
   return outer;
 }
-void te_scope_end(Map outer) { all_stages = outer; }
+void te_scope_end(TeScope outer) {
+  all_stages = outer.stages;
+  in_operator = outer.in_operator;
+}
+
+static Node *to_dim(Value v, Span span) {
+  Node *n = to_expr(v, span);
+  return in_operator && dtype_is_int(n->dtype) ? expr_cast(INT64, n, span) : n;
+}
+
+static NodeVec to_shape_dims(Value v, Span span) {
+  NodeVec dims = to_exprs(v, span), out = {0};
+  for each (Node *, d, &dims) vec_push(&out, to_dim(value_node(*d), span));
+  return out;
+}
 
 /* ---- tensors ---- */
 
 static TeTensor *te_of(Value v) { return v.object; }
 
+/* Indices take the dtype of the dims. */
 static Value te_get_item(Value v, Value index, Span span) {
-  return value_get_item(value_node(te_of(v)->buffer), index, span);
+  Buffer *b = AS(Buffer, te_of(v)->buffer);
+  ValueVec given = {0}, at = {0};
+  if (index.type == &type_tuple || index.type == &type_list) given = *value_items(index);
+  else vec_push(&given, index);
+  for each (Value, x, &given) {
+    bool scalar = x->type == &type_int || (x->type == &type_node && node_is_expr(x->node));
+    Node *i = scalar && at.len < b->shape.len ? to_expr(*x, span) : NULL;
+    bool cast = i && dtype_is_int(i->dtype) && i->dtype.lanes == 1;
+    Value item = cast ? value_node(expr_cast(b->shape.at[at.len]->dtype, i, span)) : *x;
+    vec_push(&at, item);
+  }
+  return value_get_item(value_node(&b->node), value_tuple(at), span);
+}
+
+static Value constant_dims_as_ints(NodeVec shape) {
+  ValueVec dims = {0};
+  for each (Node *, d, &shape) {
+    int64_t n;
+    vec_push(&dims, expr_is_const_int(*d, &n) ? value_int(n) : value_node(*d));
+  }
+  return value_tuple(dims);
 }
 
 static Value te_get_attr(Value v, const char *name, Span span) {
   Buffer *b = AS(Buffer, te_of(v)->buffer);
   if (str_same(name, "ndim")) return value_int(b->shape.len);
+  if (in_operator && str_same(name, "shape")) return constant_dims_as_ints(b->shape);
   return value_find_attr(value_node(&b->node), name, span);
 }
 
@@ -56,10 +96,10 @@ static Value te_placeholder_fn(BuiltinCall *call) {
 static Value te_reduce_axis(BuiltinCall *call) {
   Node *min, *extent;
   if (ARG(0).type == &type_tuple && value_items(ARG(0))->len == 2) {
-    min = to_expr(value_items(ARG(0))->at[0], SPAN(0));
-    extent = expr_sub(to_expr(value_items(ARG(0))->at[1], SPAN(0)), min);
+    min = to_dim(value_items(ARG(0))->at[0], SPAN(0));
+    extent = expr_sub(to_dim(value_items(ARG(0))->at[1], SPAN(0)), min);
   } else {
-    extent = to_expr(ARG(0), SPAN(0));
+    extent = to_dim(ARG(0), SPAN(0));
     min = int_imm(extent->dtype, 0, call->span);
   }
   Node *var =
@@ -157,7 +197,7 @@ static NodeVec spatial_axes(NodeVec shape, Span span) {
 }
 
 static Value te_compute(BuiltinCall *call) {
-  NodeVec shape = to_exprs(ARG(0), SPAN(0)), axes = spatial_axes(shape, call->span);
+  NodeVec shape = to_shape_dims(ARG(0), SPAN(0)), axes = spatial_axes(shape, call->span);
   ValueVec indices = {0}, results = {0}, out = {0};
   for each (Node *, a, &axes) vec_push(&indices, value_node(AS(IterVar, *a)->var));
   Value body = value_call_with(ARG(1), indices.len, indices.at, call->span);
@@ -180,6 +220,25 @@ static Value te_compute(BuiltinCall *call) {
     for each (Node *, a, &AS(Reduce, stage->bodies.at[0])->axes) vec_push(&axes, *a);
   stage->axes = axes;
   return many ? value_tuple(out) : out.at[0];
+}
+
+/* te.extern(f): what a PrimFunc writes to its parameters, all buffers, as tensors. It reads other
+ * tensors of te under the names that they have around its definition. */
+static Value te_extern(BuiltinCall *call) {
+  if (ARG(0).type == &type_poison) raise(ERROR_POISONED, SPAN(0), "an earlier error");
+  if (!value_is_node(ARG(0), NK_PrimFunc))
+    raise("TypeError", SPAN(0), "expected a prim_func, found %s", value_type_name(ARG(0)));
+  PrimFunc *f = AS(PrimFunc, ARG(0).node);
+  Stage *stage = NEW(Stage, .name = "extern", .program = &f->node, .span = call->span);
+  ValueVec out = {0};
+  for each (Node *, b, &f->buffers) {
+    if (!*b) raise("TypeError", SPAN(0), "te.extern takes a prim_func of buffers only");
+    vec_push(&stage->buffers, *b);
+    vec_push(&out, te_value(*b, stage));
+    map_set(&all_stages, *b, stage);
+  }
+  if (!out.len) raise("ValueError", SPAN(0), "the prim_func writes nothing: it has no parameters");
+  return out.len == 1 ? out.at[0] : value_tuple(out);
 }
 
 /* ---- to a PrimFunc ---- */
@@ -206,6 +265,7 @@ static void need_stage(Needed *n, Stage *s) {
   map_set(&n->seen, s, s);
   Walker w = {.enter = find_loads, .context = n};
   for each (Node *, b, &s->bodies) walk(&w, *b);
+  if (s->program) walk(&w, AS(PrimFunc, s->program)->body);
   vec_push(&n->order, s);
 }
 
@@ -271,6 +331,53 @@ static Node *stage_block(Stage *s) {
   return stmt;
 }
 
+static void add_region(NodeVec *regions, Map *seen, Node *buffer) {
+  if (map_has(seen, buffer)) return;
+  map_set(seen, buffer, buffer);
+  NodeVec ranges = {0};
+  for each (Node *, d, &AS(Buffer, buffer)->shape)
+    vec_push(&ranges, MAKE(Range, buffer->span, VOID_TYPE, .min = int_imm((*d)->dtype, 0, (*d)->span),
+                           .extent = *d));
+  vec_push(regions,
+           MAKE(BufferRegion, buffer->span, VOID_TYPE, .buffer = buffer, .region = ranges));
+}
+
+typedef struct WholeReads {
+  Map seen, inside; /* buffers; inside: of the program itself */
+  NodeVec reads;
+} WholeReads;
+
+static WalkResult note_reads(Walker *w, Node *n) {
+  WholeReads *r = w->context;
+  if (IS(Block, n))
+    for each (Node *, b, &AS(Block, n)->alloc_buffers) map_set(&r->inside, *b, *b);
+  if (IS(BufferLoad, n) && !map_has(&r->inside, AS(BufferLoad, n)->buffer))
+    add_region(&r->reads, &r->seen, AS(BufferLoad, n)->buffer);
+  return WALK_ON;
+}
+
+/* The body of an extern stage in a block that reads and writes whole buffers. */
+static Node *extern_block(Stage *s) {
+  Node *body = AS(PrimFunc, s->program)->body;
+  WholeReads r = {0};
+  NodeVec writes = {0};
+  Map written = {0};
+  for each (Node *, b, &s->buffers) {
+    map_set(&r.inside, *b, *b);
+    add_region(&writes, &written, *b);
+  }
+  Walker w = {.enter = note_reads, .context = &r};
+  walk(&w, body);
+  BlockRealize *root = IS(BlockRealize, body) ? AS(BlockRealize, body) : NULL;
+  bool own = root && str_same(AS(Block, root->block)->name, "root");
+  NodeVec allocs = {0};
+  if (own) allocs = AS(Block, root->block)->alloc_buffers, body = AS(Block, root->block)->body;
+  Node *block = MAKE(Block, s->span, VOID_TYPE, .name = s->name, .reads = r.reads, .writes = writes,
+                     .alloc_buffers = allocs, .body = body);
+  return MAKE(BlockRealize, s->span, VOID_TYPE, .predicate = int_imm(BOOL, 1, s->span),
+              .block = block);
+}
+
 static void add_param(PrimFunc *f, Node *buffer) {
   vec_push(&f->params, MAKE(Var, f->node.span, HANDLE,
                             .name = str_intern(str_format("%s_handle", AS(Buffer, buffer)->name)),
@@ -293,7 +400,7 @@ Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span spa
   }
   NodeVec stmts = {0}, allocs = {0};
   for each (Stage *, s, &needed.order) {
-    vec_push(&stmts, stage_block(*s));
+    vec_push(&stmts, (*s)->program ? extern_block(*s) : stage_block(*s));
     for each (Node *, b, &(*s)->buffers)
       if (!map_has(&is_param, *b)) vec_push(&allocs, *b);
   }
@@ -315,21 +422,28 @@ static Value te_create_prim_func(BuiltinCall *call) {
 
 /* Are two dims equal? True, False, or None where that can't be told. */
 static Value te_same_dim(BuiltinCall *call) {
+  if (ARG(0).type == &type_int && ARG(1).type == &type_int)
+    return value_bool(ARG(0).integer == ARG(1).integer);
+  if (ARG(0).type == &type_node && ARG(0).node == ARG(1).node) return value_bool(true);
   Node *a = to_expr(ARG(0), SPAN(0)), *b = to_expr(ARG(1), SPAN(1));
   Analyzer *facts = arith_new();
   if (arith_can_prove_equal(facts, a, b)) return value_bool(true);
   return arith_can_prove_different(facts, a, b) ? value_bool(false) : value_none();
 }
 
+/* A dim in a simpler form; an int if it is a constant. */
 static Value te_simplify(BuiltinCall *call) {
   if (ARG(0).type != &type_node) return ARG(0);
-  return value_node(arith_simplify(arith_new(), to_expr(ARG(0), SPAN(0))));
+  Node *n = arith_simplify(arith_new(), to_expr(ARG(0), SPAN(0)));
+  int64_t value;
+  return expr_is_const_int(n, &value) ? value_int(value) : value_node(n);
 }
 
 static const Builtin te_names[] = {
     {"placeholder", "shape, dtype='float32', name='placeholder'", te_placeholder_fn, "an operand"},
     {"compute", "shape, fcompute, dtype=None, name='compute'", te_compute,
      "a tensor by its elements"},
+    {"extern", "prim_func", te_extern, "tensors that a prim_func fills"},
     {"reduce_axis", "dom, name='k'", te_reduce_axis, "an axis to reduce over"},
     {"sum", "expr, axis", te_sum, "sum over axes"},
     {"prod", "expr, axis", te_prod, "product over axes"},

@@ -12,6 +12,7 @@ typedef struct Stage {
   NodeVec buffers; /* that it fills: more than one for a reduction of tuples */
   NodeVec axes;    /* IterVars over the shape, then those of the reduction */
   NodeVec bodies;  /* beside buffers: a scalar, or a Reduce over the last axes */
+  Node *program;   /* instead of axes and bodies: a PrimFunc whose parameters are the buffers */
   Span span;
 } Stage;
 
@@ -26,9 +27,15 @@ Value te_placeholder(const char *name, NodeVec shape, DataType t, Span span);
 /* The function of `inputs` that fills `outputs` (buffers of both, in order, are its parameters). */
 Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span span);
 
-/* Tensors made between the two are forgotten at the end: for one operator's expansion. */
-Map te_scope_begin(void);
-void te_scope_end(Map outer);
+/* For one operator's expansion. Tensors made between the two are forgotten at the end. Ints of the
+ * script are int64 there in shapes and indices, as the dims of graph tensors are, and constant dims
+ * are ints. */
+typedef struct TeScope {
+  Map stages;
+  bool in_operator;
+} TeScope;
+TeScope te_scope_begin(void);
+void te_scope_end(TeScope outer);
 
 /* te.compute, te.reduce_axis, te.sum, ... */
 Value te_namespace(void);

@@ -72,6 +72,10 @@ static int unknown_command(const char *name) {
   return STATUS_USAGE;
 }
 
+static void print_usage(const Command *c) {
+  printf("usage: tvms %s %s\n%s\n", c->name, c->synopsis, c->doc);
+}
+
 int tool_help(int argc, char **argv) {
   if (argc < 2) {
     print_commands(stdout);
@@ -79,8 +83,10 @@ int tool_help(int argc, char **argv) {
   }
   const Command *c = find_command(argv[1]);
   if (!c) return unknown_command(argv[1]);
-  printf("usage: tvms %s %s\n%s\n", c->name, c->synopsis, c->doc);
-  if (c->run == tool_help) return STATUS_OK;
+  if (c->run == tool_help) {
+    print_usage(c);
+    return STATUS_OK;
+  }
   char *help_args[] = {argv[1], "--help", NULL};
   return c->run(2, help_args);
 }
@@ -89,7 +95,7 @@ int tool_help(int argc, char **argv) {
 
 static void print_options(const Option *options, int n, const char *command) {
   const Command *c = find_command(command);
-  if (c && !n) printf("usage: tvms %s %s\n", c->name, c->synopsis);
+  if (c) print_usage(c);
   for (int i = 0; i < n; i++) {
     const Option *o = &options[i];
     const char *names = o->letter ? str_format("-%c, %s", o->letter, o->name) : o->name;

@@ -9,10 +9,10 @@
 typedef struct Access {
   const ViewInfo *view;
   CodeVec index;
-  int vector;     /* which index is a vector; -1: none */
-  int indices;    /* its lanes */
-  int elem_lanes; /* lanes of an element */
-  int size;       /* bytes of a lane */
+  int vector;            /* which index is a vector; -1: none */
+  int indices;           /* its lanes */
+  int elem_lanes;        /* lanes of an element */
+  int size;              /* bytes of a lane */
   const Code *predicate; /* or NULL */
   Load *load;
   Store *store;
@@ -24,9 +24,15 @@ static Access access_new(Compiler *c, Node *buffer, const NodeVec *indices, Node
                          const char *doing) {
   ViewInfo *info = compile_view(c, buffer, false);
   DataType elem = info->buffer->elem;
-  Access a = {.view = info, .vector = -1, .indices = 1, .elem_lanes = elem.lanes,
-              .size = scalar_nbytes(elem), .load = scalar_load(elem), .store = scalar_store(elem),
-              .doing = doing, .span = c->span};
+  Access a = {.view = info,
+              .vector = -1,
+              .indices = 1,
+              .elem_lanes = elem.lanes,
+              .size = scalar_nbytes(elem),
+              .load = scalar_load(elem),
+              .store = scalar_store(elem),
+              .doing = doing,
+              .span = c->span};
   if (indices->len != info->ndim)
     fault(c->span, "buffer '%s' has %d dimensions, but %d indices are given", info->buffer->name,
           info->ndim, indices->len);
@@ -50,7 +56,8 @@ static const char *name_of(const Access *a) {
 }
 
 static _Noreturn void out_of_bounds(const Access *a, const View *v, int axis, int64_t index) {
-  fault(a->span, "%s of '%s' is out of bounds: index %" PRId64 " of dimension %d, whose extent is %" PRId64,
+  fault(a->span,
+        "%s of '%s' is out of bounds: index %" PRId64 " of dimension %d, whose extent is %" PRId64,
         a->doing, name_of(a), index, axis, v->dims[axis]);
 }
 
@@ -59,7 +66,8 @@ static _Noreturn void outside_memory(const Access *a, const View *v, const char 
   const Memory *m = v->memory;
   int64_t from = at - m->lo;
   fault(a->span,
-        "%s of '%s' is out of bounds: bytes %" PRId64 " to %" PRId64 " of memory of %" PRId64 " bytes%s%s%s",
+        "%s of '%s' is out of bounds: bytes %" PRId64 " to %" PRId64 " of memory of %" PRId64
+        " bytes%s%s%s",
         a->doing, name_of(a), from, from + a->size * a->elem_lanes - 1, (int64_t)(m->hi - m->lo),
         m->name ? " ('" : "", m->name ? m->name : "", m->name ? "')" : "");
 }
@@ -115,12 +123,17 @@ static const char *to_read(const Access *a, const View *v, const Scalar *index) 
   return at;
 }
 
+/* Where to store; the bytes that are written there are marked with mark_written(). */
 static char *to_write(const Access *a, const View *v, const Scalar *index) {
   char *at = checked(a, v, index);
-  Memory *m = v->memory;
-  if (m && m->is_constant) fault(a->span, "%s of '%s' changes a constant", a->doing, name_of(a));
-  if (m && m->shadow) memset(m->shadow + (at - m->lo), 1, (size_t)a->view->nbytes);
+  if (v->memory && v->memory->is_constant)
+    fault(a->span, "%s of '%s' changes a constant", a->doing, name_of(a));
   return at;
+}
+
+static inline void mark_written(const View *v, const char *at, int n) {
+  Memory *m = v->memory;
+  if (m && m->shadow) memset(m->shadow + (at - m->lo), 1, (size_t)n);
 }
 
 /* ---- loads ---- */
@@ -232,15 +245,11 @@ static Status run_store(const Step *s, Frame *f) {
   Scalar v = code_eval(n->value, f);
   if (a->predicate && !code_eval(a->predicate, f).i) return GO_ON;
   for (int i = 0; i < a->index.len; i++) index[i] = code_eval(a->index.at[i], f);
-  a->store(to_write(a, view_of(a, f), index), v);
+  const View *view = view_of(a, f);
+  char *at = to_write(a, view, index);
+  a->store(at, v);
+  mark_written(view, at, a->size);
   return GO_ON;
-}
-
-static void check_masked_write(const Access *a, const View *v, const Scalar *index, int lanes_on) {
-  if (lanes_on == a->elem_lanes) return (void)to_write(a, v, index);
-  const char *at = checked(a, v, index); /* a part of an element is not all of it */
-  if (v->memory && v->memory->is_constant) (void)to_write(a, v, index);
-  (void)at;
 }
 
 static Status run_store_lanes(const Step *s, Frame *f) {
@@ -254,16 +263,12 @@ static Status run_store_lanes(const Step *s, Frame *f) {
   const View *v = view_of(a, f);
   for (int k = 0; k < a->indices; k++) {
     if (!select_element(a, &x, k)) continue;
-    int on = 0;
-    char *at = checked(a, v, one);
-    for (int j = 0; j < a->elem_lanes; j++) on += lane_is_on(a, &x, k * a->elem_lanes + j);
-    check_masked_write(a, v, one, on);
-    for (int j = 0; j < a->elem_lanes; j++) {
+    char *at = to_write(a, v, one);
+    for (int j = 0; j < a->elem_lanes; j++, at += a->size) {
       int lane = k * a->elem_lanes + j;
       if (!lane_is_on(a, &x, lane)) continue;
-      a->store(at + j * a->size, value[lane]);
-      if (v->memory && v->memory->shadow)
-        memset(v->memory->shadow + (at - v->memory->lo) + j * a->size, 1, (size_t)a->size);
+      a->store(at, value[lane]);
+      mark_written(v, at, a->size);
     }
   }
   return GO_ON;

@@ -136,9 +136,12 @@ typedef struct Row {
   BinaryOp *any_int, *i32, *i64, *u64, *f32, *f64;
 } Row;
 
-#define ARITHMETIC(name) {name##_int, name##_i32, name##_i64, name##_int, name##_f32, name##_f64}
-#define DIVISION(name, u64) {name##_int, name##_int, name##_int, u64, name##_f32, name##_f64}
-#define COMPARISON(name) {name##_int, name##_int, name##_int, name##_u64, name##_f32, name##_f64}
+#define ARITHMETIC(name)                                                                           \
+  { name##_int, name##_i32, name##_i64, name##_int, name##_f32, name##_f64 }
+#define DIVISION(name, u64)                                                                        \
+  { name##_int, name##_int, name##_int, u64, name##_f32, name##_f64 }
+#define COMPARISON(name)                                                                           \
+  { name##_int, name##_int, name##_int, name##_u64, name##_f32, name##_f64 }
 
 static const Row rows[] = {
     [NK_Add] = ARITHMETIC(add),

@@ -61,7 +61,7 @@ typedef struct Interp {
 } Interp;
 extern _Thread_local Interp *interp;
 
-Memory *memory_find(const void *at); /* NULL: not known */
+Memory *memory_find(const void *at);                             /* NULL: not known */
 Memory *memory_new(int64_t nbytes, const char *name, Span span); /* never written, zeroed */
 /* Memory of others, e.g. of a tensor. Known memory that holds it all stays as it is. */
 Memory *memory_note(void *at, size_t nbytes, bool written, const char *name);
@@ -122,14 +122,14 @@ typedef VEC(const Step *) StepVec;
 /* What compiling knows of a buffer. */
 typedef struct ViewInfo {
   Buffer *buffer;
-  int index;          /* in Frame.views */
-  bool is_declared;   /* a declaration sets it up; else each access does */
-  bool is_fixed;      /* its shape, strides and offset are numbers */
-  const Code *data;   /* the pointer */
-  const Code *offset; /* elements, or NULL */
+  int index;             /* in Frame.views */
+  bool is_declared;      /* a declaration sets it up; else each access does */
+  bool is_fixed;         /* its shape, strides and offset are numbers */
+  const Code *data;      /* the pointer */
+  const Code *offset;    /* elements, or NULL */
   CodeVec dims, strides; /* strides: empty if compact */
   int ndim, nbytes;      /* bytes of an element, all its lanes */
-  int memory;            /* in Frame.memories: of its own allocation, or -1 */
+  int memory, data_slot; /* of its own allocation: in Frame.memories, and its pointer; or -1 */
 } ViewInfo;
 
 /* A buffer at run time. */
@@ -174,10 +174,10 @@ struct Program {
 /* The state of compiling one program. */
 typedef struct Compiler {
   Program *program;
-  Map views; /* Buffer to ViewInfo * */
-  Map threads; /* thread variables whose loops are open */
+  Map views;       /* Buffer to ViewInfo * */
+  Map threads;     /* thread variables whose loops are open */
   bool takes_free; /* variables without a definition are `given` */
-  Span span;   /* of the nearest node that has one */
+  Span span;       /* of the nearest node that has one */
 } Compiler;
 
 /* ---- program.c ---- */
@@ -192,6 +192,7 @@ void program_bind(const Program *p, Frame *f, const TvmsValue *args, const int *
 /* Checks the dims of parameters [0, n) once all are bound. */
 void program_check(const Program *p, Frame *f, const TvmsValue *args, int n, const Map *bound,
                    Span span);
+void program_set(const Program *p, Frame *f, Map *bound, Node *var, int64_t value);
 int64_t *program_shape(const Program *p, Frame *f, int param); /* of a buffer parameter */
 void program_run(const Program *p, Frame *f);
 /* All in one: a call by the packed convention. The result is f->result. */
@@ -258,6 +259,8 @@ const Code *compile_load(Compiler *c, BufferLoad *n);
 const Step *compile_store(Compiler *c, BufferStore *n);
 const Code *compile_address(Compiler *c, BufferLoad *n); /* of the element */
 ViewInfo *compile_view(Compiler *c, Node *buffer, bool declared);
+/* A buffer with memory of its own, see view_allocate(); defines its pointer. */
+ViewInfo *compile_own_buffer(Compiler *c, Node *buffer);
 /* Evaluates its pointer, shape and strides. */
 View *view_bind(const ViewInfo *info, Frame *f);
 /* Memory of its own, never written, and its pointer. */
@@ -270,16 +273,17 @@ const Step *compile_stmt(Compiler *c, Node *n);
 const Step *compile_block(Compiler *c, BlockRealize *n);
 static inline Status step_run(const Step *s, Frame *f) { return s->run(s, f); }
 
-/* ---- graph values (gvalue.c) ---- */
+/* ---- graph values (gvalue.c, gconvert.c) ---- */
 
 typedef struct GraphFrame GraphFrame;
 typedef struct GraphValue GraphValue;
+typedef struct GraphCode GraphCode;
 
 /* A function value: of the module, or a local one with the frame it was made in. */
 typedef struct Closure {
   Function *f;
   const char *name;
-  struct GraphCode *code;
+  GraphCode *code;
   GraphFrame *captured; /* NULL: a function of the module */
 } Closure;
 
@@ -290,8 +294,8 @@ typedef struct GraphTuple {
 
 #define VALUE_CLOSURE 100 /* a type beside TvmsType */
 
-/* `type` is a TvmsType: TVMS_STR holds collected text; TVMS_TUPLE a GraphTuple; objects are held by
- * interp->objects. */
+/* `type` is a TvmsType: TVMS_STR holds collected text, TVMS_TUPLE a GraphTuple. References to
+ * objects are in interp->objects. */
 struct GraphValue {
   int type;
   union {
@@ -304,99 +308,112 @@ typedef VEC(GraphValue) GraphValueVec;
 
 GraphValue gvalue_none(void);
 GraphValue gvalue_tuple(int n, const GraphValue *fields);
+GraphValue gvalue_object(int type, void *object); /* takes the reference over */
+GraphValue gvalue_shape(int n, const int64_t *dims, Span span);
+GraphValue gvalue_new_tensor(int ndim, const int64_t *shape, DataType t, const char *name,
+                             Span span); /* never written */
+GraphValue gvalue_constant(Module *m, Constant *c);
+const DLTensor *gvalue_tensor(const GraphValue *v); /* NULL: it is none */
+const char *gvalue_text(const GraphValue *v);       /* for messages: "float32 of shape (2, 3)" */
+/* interp_release(), but what the value holds stays. */
+void gvalue_release_but(const GraphValue *v, Mark mark);
+
 /* From outside; `owned`: the reference is the interpreter's. */
-GraphValue gvalue_import(Module *m, int type, TvmsValue v, bool owned, Span span);
-/* As foreign code takes it for a call: constants are copied, tuples and functions become objects.
- */
+GraphValue gvalue_import(int type, TvmsValue v, bool owned, Span span);
+/* As foreign code takes it for a call. */
 void gvalue_export(Module *m, const GraphValue *v, TvmsValue *out, int *type, Span span);
 /* As a function's result: the reference is the caller's. */
 void gvalue_give(Module *m, const GraphValue *v, TvmsValue *out, int *type, Span span);
-/* What the value holds outlives the next interp_release(). */
-void gvalue_keep(const GraphValue *v);
-const DLTensor *gvalue_tensor(const GraphValue *v); /* NULL: it is none */
-GraphValue gvalue_new_tensor(int ndim, const int64_t *shape, DataType t, const char *name, Span span);
-GraphValue gvalue_constant(Module *m, Constant *c);
-const char *gvalue_text(const GraphValue *v); /* what it is, for messages: "a float32 tensor of shape (2, 3)" */
 
-/* ---- graph.c, match.c, gframe_call.c ---- */
+/* ---- graph functions: gframe.c, gmatch.c, gcall.c ---- */
 
 /* A graph function with its local functions: where their variables stand. */
-typedef struct GraphCode {
+struct GraphCode {
   Module *module;
-  Compiler scalars;   /* symbolic variables are slots of one program without a body */
-  Program space;
-  Map exprs;          /* scalar Node to Dim * */
-  Map values;         /* RelaxVar to its index + 1 */
+  Program space; /* symbolic variables are slots of a program without a body */
+  Compiler scalars;
+  Map exprs;  /* scalar Node to its GraphScalar * */
+  Map values; /* RelaxVar to its index + 1 */
   int value_count;
-  Map operators;      /* RelaxCall to the Program * that computes it */
-} GraphCode;
+  Map operators; /* RelaxCall to the Program * that computes it */
+};
 
 struct GraphFrame {
   GraphCode *code;
-  const char *name;
+  const char *name; /* of the function */
   Frame scalars;
   bool *bound;    /* beside scalars.slots */
-  int slot_count; /* room in them */
+  int slot_count; /* room in both */
   GraphValue *values;
-  bool *defined;
+  bool *defined; /* beside values */
   int value_count;
-  bool seen; /* by gvalue_keep */
+  bool is_kept; /* gvalue_release_but() was here */
 };
 
-GraphValue gframe_call_function(GraphCode *code, Function *f, const char *name, GraphFrame *captured,
-                          const GraphValue *args, int n, Span span);
-GraphValue gframe_call(GraphFrame *g, RelaxCall *c, const char *what);
+GraphCode *gcode_new(Module *m);
+GraphValue gframe_call_function(const Closure *f, const GraphValue *args, int n, Span span);
+/* `what` names the value in messages. */
 GraphValue gframe_eval(GraphFrame *g, Node *n, const char *what);
+GraphValue gframe_call(GraphFrame *g, RelaxCall *c, const char *what);
 /* The value of a scalar expression; raises if a variable of it has none. */
-Scalar gframe_scalar(GraphFrame *g, Node *n);
-int64_t gframe_dim(GraphFrame *g, Node *n);
-bool gframe_is_bound(GraphFrame *g, Node *n); /* have all its variables a value? */
+Scalar gframe_scalar(GraphFrame *g, Node *n, Span span);
+int64_t gframe_dim(GraphFrame *g, Node *n, Span span);
+bool gframe_is_bound(GraphFrame *g, Node *n); /* have all its variables values? */
 void gframe_bind(GraphFrame *g, Node *var, int64_t value);
+int64_t *gframe_dims(GraphFrame *g, NodeVec dims, Span span);
 
-/* Checks that are made when all arguments are known. */
+/* Checks of dims, made when all arguments are known. */
 typedef struct DimCheck {
   const char *what;
-  const DLTensor *tensor; /* or NULL: */
+  const DLTensor *tensor; /* NULL: a shape or a scalar, with this extent: */
   int64_t actual;
   int axis;
   Node *dim;
 } DimCheck;
 typedef VEC(DimCheck) DimCheckVec;
-/* Does the value belong to the struct info? Variables without a value that stand as a whole dim get
- * one. Scalars are converted. is_param says how messages name it. */
+/* Does the value belong to the struct info? Variables that stand as a whole dim and have no value
+ * get one. Scalars are converted. is_param: how messages name it. */
 void match_value(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, bool is_param,
                  DimCheckVec *later, Span span);
 void match_dims(GraphFrame *g, const DimCheckVec *checks, Span span);
-/* Both, for one value. */
-void match_one(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, Span span);
-/* Checks, without binding, what struct info says of a value that was computed. */
-void match_result(GraphFrame *g, const GraphValue *v, Node *sinfo, const char *what, Span span);
+void match_one(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, Span span); /* both */
+/* Does a value that was computed belong to its struct info? Binds nothing; dims without a value are
+ * passed over. */
+void match_computed(GraphFrame *g, const GraphValue *v, Node *sinfo, const char *what, Span span);
 
 /* ---- module.c ---- */
 
 /* A module that was loaded. */
 struct Module {
   Node *node;
+  Map index;     /* module_index(node) */
   Map programs;  /* interned name to Program * */
-  Map graphs;    /* interned name to GraphCode * */
-  Map constants; /* Constant to TvmsTensor * */
-  Map addresses; /* interned name to Trampoline * */
+  Map graphs;    /* interned name to its Closure * */
+  Map constants; /* Constant to its TvmsTensor * */
+  Map addresses; /* interned name to its Trampoline * */
+  void *exports; /* the Exports that the runtime points to */
 };
 
+/* What a packed function of the interpreter runs. */
 typedef struct Export {
   Module *module;
   const char *name;
-  Node *func;
-  Closure *closure; /* or a function value, whose `func` is NULL */
+  Node *func;       /* PrimFunc, Function or ExternFunc; or NULL: */
+  Closure *closure; /* a function value */
 } Export;
 
+Node *module_function(Module *m, const char *name); /* NULL: there is none */
+/* Compiled when first asked for. */
 Program *module_program(Module *m, const char *name, Span span);
-GraphCode *module_graph(Module *m, const char *name);
+Closure *module_graph(Module *m, const char *name);
 /* The address of a packed function, for foreign code. */
 void *module_address(Module *m, const char *name, Span span);
-/* A new reference to a function value as an object. */
+/* A function value as an object: a new reference. */
 TvmsFunc *module_function_object(Module *m, Closure *c, Span span);
-int entry(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
-          int *ret_type);
+
+void interp_set_thread(void); /* entry.c: modules are loaded by the collector's own thread */
+/* entry.c: a TvmsPackedFunc whose self is an Export. */
+int interp_entry(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
+                 int *ret_type);
 
 #endif

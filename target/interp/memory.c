@@ -63,7 +63,8 @@ Memory *memory_new(int64_t nbytes, const char *name, Span span) {
     fault(span, "there is no memory for '%s' (%" PRId64 " bytes)", name ? name : "", nbytes);
   }
   memset(block, 0, n);
-  return add(NEW(Memory, .lo = block, .hi = block + n, .shadow = shadow, .block = block, .name = name));
+  return add(
+      NEW(Memory, .lo = block, .hi = block + n, .shadow = shadow, .block = block, .name = name));
 }
 
 /* Ranges of others that overlap: one range stands for them all, and counts as written. */

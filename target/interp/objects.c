@@ -12,9 +12,7 @@ _Noreturn void fault(Span span, const char *format, ...) {
 
 _Noreturn void fault_runtime(Span span) { fault(span, "%s", tvms_last_error()); }
 
-Mark interp_mark(void) {
-  return (Mark){interp->made.len, interp->objects.len, interp->frames.len};
-}
+Mark interp_mark(void) { return (Mark){interp->made.len, interp->objects.len, interp->frames.len}; }
 
 void interp_own(void *object) { vec_push(&interp->objects, object); }
 

@@ -131,8 +131,7 @@ static Scalar cast_int_to_float(DataType from, DataType to, Scalar v) {
 static Scalar cast_float_to_int(DataType from, DataType to, Scalar v) {
   double x = trunc(scalar_to_double(from, v));
   if (isnan(x)) return scalar_int(0);
-  if (is_unsigned_word(to))
-    return scalar_int(x <= 0 ? 0 : x >= 0x1p64 ? -1 : (int64_t)(uint64_t)x);
+  if (is_unsigned_word(to)) return scalar_int(x <= 0 ? 0 : x >= 0x1p64 ? -1 : (int64_t)(uint64_t)x);
   int64_t least = dtype_min_int(to), most = dtype_max_int(to);
   if (x <= (double)least) return scalar_int(least);
   return scalar_int(x >= (double)most ? most : (int64_t)x);

@@ -30,7 +30,8 @@ ViewInfo *compile_view(Compiler *c, Node *buffer, bool declared) {
     fault(c->span, "buffer '%s' has %d dimensions, but %d strides", b->name, b->shape.len,
           b->strides.len);
   info = NEW(ViewInfo, .buffer = b, .index = c->program->views.len, .is_declared = declared,
-             .ndim = b->shape.len, .nbytes = scalar_nbytes(b->elem) * lanes, .memory = -1);
+             .ndim = b->shape.len, .nbytes = scalar_nbytes(b->elem) * lanes, .memory = -1,
+             .data_slot = -1);
   info->is_fixed = all_numbers(&b->shape) && all_numbers(&b->strides) && is_number(b->elem_offset);
   info->data = compile_expr(c, b->data);
   info->dims = compile_ints(c, &b->shape);
@@ -38,6 +39,16 @@ ViewInfo *compile_view(Compiler *c, Node *buffer, bool declared) {
   if (b->elem_offset) info->offset = compile_as(c, b->elem_offset, INT64);
   vec_push(&c->program->views, info);
   map_set(&c->views, buffer, info);
+  return info;
+}
+
+ViewInfo *compile_own_buffer(Compiler *c, Node *buffer) {
+  Node *data = AS(Buffer, buffer)->data;
+  if (!IS(Var, data)) unsupported(c->span, "an allocated buffer over an expression");
+  int slot = compile_define(c, data);
+  ViewInfo *info = compile_view(c, buffer, true);
+  info->data_slot = slot;
+  info->memory = c->program->memory_count++;
   return info;
 }
 
@@ -100,4 +111,5 @@ void view_allocate(const ViewInfo *info, Frame *f, Span span) {
   v->memory = frame_memory(f, info->memory, nbytes, info->buffer->name, span);
   v->data = v->memory->lo;
   v->base = v->data + offset * info->nbytes;
+  f->slots[info->data_slot].p = v->data;
 }

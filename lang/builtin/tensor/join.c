@@ -159,11 +159,10 @@ static Value np_pad(BuiltinCall *c) {
   const char *mode = value_as_text(c->args[2], "the mode", c->spans[2]);
   if (strcmp(mode, "constant") != 0)
     raise("ValueError", c->spans[2], "pad() supports the mode 'constant', not '%s'", mode);
-  int64_t pairs[] = {v.ndim, 2}, shape[MAX_DIMS];
-  widths = view_of(tensor_cast(&widths, INT64, c->span));
+  int64_t pairs[] = {v.ndim, 2}, shape[MAX_DIMS], w[2 * MAX_DIMS];
   view_broadcast(&widths, 2, pairs, "pad_width", c->spans[1]);
-  Value width_list = tensor_copied(&widths, c->span);
-  const int64_t *w = (const int64_t *)(const void *)view_of(width_list).data;
+  for (int64_t i = 0; i < 2 * v.ndim; i++)
+    load_ints(widths.dtype, view_at(&widths, (int64_t[]){i / 2, i % 2}), 1, 1, &w[i]);
   for (int i = 0; i < v.ndim; i++) {
     if (w[2 * i] < 0 || w[2 * i + 1] < 0)
       raise("ValueError", c->spans[1], "pad widths must not be negative");

@@ -1,0 +1,56 @@
+/* op.h -- what the definition of a graph operator holds, between op.c and op_call.c. */
+#ifndef LANG_DIALECT_OP_H
+#define LANG_DIALECT_OP_H
+
+#include "lang/dialect/dialect_impl.h"
+
+/* How a parameter is annotated, which says what it takes. Operands come before PARAM_ATTR. */
+typedef enum {
+  PARAM_TENSOR,
+  PARAM_TENSOR_OR_PRIM, /* a scalar stands for a tensor of one element */
+  PARAM_TENSORS,        /* a tuple of tensors */
+  PARAM_SHAPE,
+  PARAM_PRIM,  /* a scalar */
+  PARAM_PRIMS, /* a tuple of scalars */
+  PARAM_DTYPE_VALUE,
+  PARAM_ANY,
+  PARAM_REST, /* *xs: the operands that are left */
+  PARAM_ATTR, /* any attribute */
+  PARAM_INT,
+  PARAM_INTS,
+  PARAM_FLOAT,
+  PARAM_BOOL,
+  PARAM_TEXT,
+  PARAM_DTYPE,
+  PARAM_INDEX_MAP
+} OpParamKind;
+
+typedef struct OpParam {
+  const char *name;
+  OpParamKind kind;
+  Value otherwise; /* absent: required */
+} OpParam;
+
+typedef struct OpDefinition {
+  OpInfo info;
+  VEC(OpParam) params;
+  Value infer, compute;   /* functions of the library; compute may be None */
+  Value normalize, sugar; /* None, or: see call_op */
+} OpDefinition;
+
+static inline OpDefinition *definition_of(const OpInfo *info) { return info->definition; }
+static inline bool is_operand_kind(OpParamKind kind) { return kind < PARAM_ATTR; }
+
+/* The name as it is written: "R.nn.relu" (the text after "relax."). */
+static inline const char *op_short_name(const OpInfo *info) {
+  return strncmp(info->name, "relax.", 6) == 0 ? info->name + 6 : info->name;
+}
+
+/* An attribute as its parameter wants it: an int for Ints is a list of one. Raises on other kinds
+ * of value. */
+Node *op_attr_node(const OpParam *p, Value v, Span span);
+
+/* R.add and the like as a callable value. */
+extern const ValueType type_op;
+
+#endif

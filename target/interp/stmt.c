@@ -1,0 +1,337 @@
+/* stmt.c -- compiles statements.
+ *
+ * A statement whose body is the rest of its scope (a let, an allocation) is one step of a sequence,
+ * so chains of them deepen neither the compiler's stack nor the interpreter's. */
+#include "target/interp/interp.h"
+#include <inttypes.h>
+
+/* ---- sequences ---- */
+
+typedef struct SeqStep {
+  Step step;
+  StepVec steps;
+} SeqStep;
+
+static Status run_seq(const Step *s, Frame *f) {
+  const SeqStep *n = (const SeqStep *)s;
+  for (int i = 0; i < n->steps.len; i++) {
+    Status status = step_run(n->steps.at[i], f);
+    if (status != GO_ON) return status;
+  }
+  return GO_ON;
+}
+
+/* ---- let ---- */
+
+typedef struct ValueStep {
+  Step step;
+  const Code *value;
+  int slot;
+} ValueStep;
+
+static Status run_let(const Step *s, Frame *f) {
+  const ValueStep *n = (const ValueStep *)s;
+  f->slots[n->slot] = code_eval(n->value, f);
+  return GO_ON;
+}
+
+static Status run_let_lanes(const Step *s, Frame *f) {
+  const ValueStep *n = (const ValueStep *)s;
+  n->value->lanes(n->value, f, &f->slots[n->slot]);
+  return GO_ON;
+}
+
+static const Step *compile_let_stmt(Compiler *c, LetStmt *n) {
+  const Code *value = compile_as(c, n->value, n->var->dtype);
+  bool is_vector = value->t.lanes > 1;
+  return &NEW(ValueStep, .step = {is_vector ? run_let_lanes : run_let, c->span}, .value = value,
+              .slot = compile_define(c, n->var))
+              ->step;
+}
+
+/* ---- allocations and declarations ---- */
+
+typedef struct AllocStep {
+  Step step;
+  CodeVec extents;
+  const ConstData *data;
+  const char *name;
+  int64_t nbytes; /* of an element */
+  int slot, memory;
+} AllocStep;
+
+static Status run_allocate(const Step *s, Frame *f) {
+  const AllocStep *n = (const AllocStep *)s;
+  int64_t nbytes = n->nbytes;
+  for each (const Code *, e, &n->extents) {
+    int64_t extent = code_eval(*e, f).i;
+    if (extent < 0) fault(s->span, "'%s' is allocated with an extent of %" PRId64, n->name, extent);
+    if (__builtin_mul_overflow(nbytes, extent, &nbytes))
+      fault(s->span, "'%s' is too large", n->name);
+  }
+  f->slots[n->slot].p = frame_memory(f, n->memory, nbytes, n->name, s->span)->lo;
+  return GO_ON;
+}
+
+static const char *name_of_var(Node *var) {
+  const char *name = AS(Var, var)->name;
+  return name ? name : "_";
+}
+
+static const Step *compile_allocate(Compiler *c, Allocate *n) {
+  AllocStep *step = NEW(AllocStep, .step = {run_allocate, c->span}, .name = name_of_var(n->var));
+  step->nbytes = (int64_t)scalar_nbytes(n->elem) * n->elem.lanes;
+  for each (Node *, e, &n->extents) vec_push(&step->extents, compile_as(c, *e, INT64));
+  step->slot = compile_define(c, n->var);
+  step->memory = c->program->memory_count++;
+  return &step->step;
+}
+
+static Status run_allocate_const(const Step *s, Frame *f) {
+  const AllocStep *n = (const AllocStep *)s;
+  void *bytes = (void *)(uintptr_t)n->data->bytes;
+  Memory *m = memory_note(bytes, n->data->nbytes, true, n->name);
+  if (m && m->lo == (char *)bytes) m->is_constant = true;
+  f->slots[n->slot].p = bytes;
+  return GO_ON;
+}
+
+static const Step *compile_allocate_const(Compiler *c, AllocateConst *n) {
+  return &NEW(AllocStep, .step = {run_allocate_const, c->span}, .data = n->data,
+              .name = name_of_var(n->var), .slot = compile_define(c, n->var))
+              ->step;
+}
+
+typedef struct ViewStep {
+  Step step;
+  const ViewInfo *view;
+} ViewStep;
+
+static Status run_declare(const Step *s, Frame *f) {
+  view_bind(((const ViewStep *)s)->view, f);
+  return GO_ON;
+}
+
+static const Step *compile_declare(Compiler *c, DeclBuffer *n) {
+  return &NEW(ViewStep, .step = {run_declare, c->span}, .view = compile_view(c, n->buffer, true))
+              ->step;
+}
+
+static Status run_realize(const Step *s, Frame *f) {
+  view_allocate(((const ViewStep *)s)->view, f, s->span);
+  return GO_ON;
+}
+
+static const Step *compile_realize(Compiler *c, BufferRealize *n) {
+  return &NEW(ViewStep, .step = {run_realize, c->span}, .view = compile_own_buffer(c, n->buffer))
+              ->step;
+}
+
+/* ---- loops ---- */
+
+typedef struct LoopStep {
+  Step step;
+  const Code *min, *extent;
+  const Step *body;
+  int slot;
+  DataType t;
+} LoopStep;
+
+static Status run_for(const Step *s, Frame *f) {
+  const LoopStep *n = (const LoopStep *)s;
+  int64_t min = code_eval(n->min, f).i, extent = code_eval(n->extent, f).i;
+  for (int64_t i = 0; i < extent; i++) {
+    f->slots[n->slot].i = dtype_wrap_int(n->t, min + i);
+    Status status = step_run(n->body, f);
+    if (status == BREAK) break;
+    if (status == RETURN) return RETURN;
+  }
+  return GO_ON;
+}
+
+/* All kinds of loops run one iteration after the other. */
+static const Step *compile_for(Compiler *c, For *n) {
+  DataType t = n->var->dtype;
+  LoopStep *step = NEW(LoopStep, .step = {run_for, c->span}, .t = t);
+  step->min = compile_as(c, n->min, t);
+  step->extent = compile_as(c, n->extent, INT64);
+  step->slot = compile_define(c, n->var);
+  step->body = compile_stmt(c, n->body);
+  return &step->step;
+}
+
+static Status run_while(const Step *s, Frame *f) {
+  const LoopStep *n = (const LoopStep *)s;
+  while (code_eval(n->extent, f).i) {
+    Status status = step_run(n->body, f);
+    if (status == BREAK) break;
+    if (status == RETURN) return RETURN;
+  }
+  return GO_ON;
+}
+
+static const Step *compile_while(Compiler *c, While *n) {
+  return &NEW(LoopStep, .step = {run_while, c->span}, .extent = compile_condition(c, n->cond),
+              .body = compile_stmt(c, n->body))
+              ->step;
+}
+
+/* ---- attributes ---- */
+
+static Node *thread_var(AttrStmt *n) {
+  bool is_extent = str_same(n->key, "thread_extent") || str_same(n->key, "virtual_thread");
+  return is_extent && IS(IterVar, n->subject) ? AS(IterVar, n->subject)->var : NULL;
+}
+
+/* A thread variable takes each value of its extent; inside its own scope it has one. */
+static const Step *compile_threads(Compiler *c, AttrStmt *n, Node *var) {
+  LoopStep *step = NEW(LoopStep, .step = {run_for, c->span}, .t = var->dtype);
+  step->min = code_constant(var->dtype, scalar_int(0));
+  step->extent = compile_as(c, n->value, INT64);
+  step->slot = compile_define(c, var);
+  map_set(&c->threads, var, n);
+  step->body = compile_stmt(c, n->body);
+  map_remove(&c->threads, var);
+  return &step->step;
+}
+
+/* ---- the rest ---- */
+
+typedef struct BranchStep {
+  Step step;
+  const Code *cond;
+  const Step *then, *orelse;
+  const char *message;
+} BranchStep;
+
+static Status run_if(const Step *s, Frame *f) {
+  const BranchStep *n = (const BranchStep *)s;
+  if (code_eval(n->cond, f).i) return step_run(n->then, f);
+  return n->orelse ? step_run(n->orelse, f) : GO_ON;
+}
+
+static const Step *compile_if(Compiler *c, IfThenElse *n) {
+  BranchStep *step = NEW(BranchStep, .step = {run_if, c->span});
+  step->cond = compile_condition(c, n->cond);
+  step->then = compile_stmt(c, n->then);
+  if (n->orelse) step->orelse = compile_stmt(c, n->orelse);
+  return &step->step;
+}
+
+static Status run_assert(const Step *s, Frame *f) {
+  const BranchStep *n = (const BranchStep *)s;
+  if (!code_eval(n->cond, f).i) fault(s->span, "%s", n->message);
+  return GO_ON;
+}
+
+static const Step *compile_assert(Compiler *c, AssertStmt *n) {
+  const char *text = IS(StringImm, n->message) ? AS(StringImm, n->message)->value : "";
+  return &NEW(BranchStep, .step = {run_assert, c->span}, .cond = compile_condition(c, n->cond),
+              .message = *text ? text : "assertion failed")
+              ->step;
+}
+
+static Status run_evaluate(const Step *s, Frame *f) {
+  const Code *value = ((const ValueStep *)s)->value;
+  Scalar lanes[value->t.lanes];
+  code_lanes(value, f, value->t.lanes, lanes);
+  return GO_ON;
+}
+
+static Status run_return(const Step *s, Frame *f) {
+  f->result = code_eval(((const ValueStep *)s)->value, f);
+  return RETURN;
+}
+
+static Status run_break(const Step *s, Frame *f) {
+  (void)s, (void)f;
+  return BREAK;
+}
+static Status run_continue(const Step *s, Frame *f) {
+  (void)s, (void)f;
+  return CONTINUE;
+}
+
+static const Step *compile_return(Compiler *c, Call *n) {
+  if (n->args.len != 1) unsupported(c->span, "T.ret of more than one value");
+  DataType t = c->program->is_packed ? INT32 : c->program->f->ret_dtype;
+  const Code *value = compile_as(c, n->args.at[0], dtype_is_void(t) ? n->args.at[0]->dtype : t);
+  return &NEW(ValueStep, .step = {run_return, c->span}, .value = value)->step;
+}
+
+static const Step *compile_evaluate(Compiler *c, Node *value) {
+  if (is_intrin_call(value, "ret")) return compile_return(c, AS(Call, value));
+  if (is_intrin_call(value, "break_loop")) return NEW(Step, run_break, c->span);
+  if (is_intrin_call(value, "continue_loop")) return NEW(Step, run_continue, c->span);
+  return &NEW(ValueStep, .step = {run_evaluate, c->span}, .value = compile_expr(c, value))->step;
+}
+
+/* ---- all ---- */
+
+static const Step *compile_whole(Compiler *c, Node *n) {
+  switch (n->kind) {
+  case NK_For: return compile_for(c, AS(For, n));
+  case NK_While: return compile_while(c, AS(While, n));
+  case NK_IfThenElse: return compile_if(c, AS(IfThenElse, n));
+  case NK_BufferStore: return compile_store(c, AS(BufferStore, n));
+  case NK_Evaluate: return compile_evaluate(c, AS(Evaluate, n)->value);
+  case NK_BlockRealize: return compile_block(c, AS(BlockRealize, n));
+  default: unsupported(c->span, str_format("%s as a statement", node_kind_name(n->kind)));
+  }
+}
+
+/* Adds one step; returns what is left to do in its scope, or NULL. */
+static Node *compile_step(Compiler *c, Node *n, StepVec *out) {
+  Node *rest = NULL;
+  const Step *step = NULL;
+  switch (n->kind) {
+  case NK_LetStmt: rest = AS(LetStmt, n)->body, step = compile_let_stmt(c, AS(LetStmt, n)); break;
+  case NK_AssertStmt:
+    rest = AS(AssertStmt, n)->body, step = compile_assert(c, AS(AssertStmt, n));
+    break;
+  case NK_Allocate:
+    rest = AS(Allocate, n)->body, step = compile_allocate(c, AS(Allocate, n));
+    break;
+  case NK_AllocateConst:
+    rest = AS(AllocateConst, n)->body, step = compile_allocate_const(c, AS(AllocateConst, n));
+    break;
+  case NK_DeclBuffer:
+    rest = AS(DeclBuffer, n)->body, step = compile_declare(c, AS(DeclBuffer, n));
+    break;
+  case NK_BufferRealize:
+    rest = AS(BufferRealize, n)->body, step = compile_realize(c, AS(BufferRealize, n));
+    break;
+  case NK_AttrStmt: {
+    Node *var = thread_var(AS(AttrStmt, n));
+    if (!var || map_has(&c->threads, var)) return AS(AttrStmt, n)->body;
+    step = compile_threads(c, AS(AttrStmt, n), var);
+    break;
+  }
+  default: step = compile_whole(c, n);
+  }
+  vec_push(out, step);
+  return rest;
+}
+
+static void compile_steps(Compiler *c, Node *n, StepVec *out) {
+  while (n) {
+    Span outer = c->span;
+    if (IS(SeqStmt, n)) {
+      NodeVec stmts = AS(SeqStmt, n)->stmts;
+      for (int i = 0; i + 1 < stmts.len; i++) compile_steps(c, stmts.at[i], out);
+      n = stmts.len ? vec_last(&stmts) : NULL;
+      continue;
+    }
+    c->span = compile_span(c, n);
+    interp_check_depth("a statement", c->span);
+    n = compile_step(c, n, out);
+    c->span = outer;
+  }
+}
+
+const Step *compile_stmt(Compiler *c, Node *n) {
+  StepVec steps = {0};
+  compile_steps(c, n, &steps);
+  if (steps.len == 1) return steps.at[0];
+  return &NEW(SeqStep, .step = {run_seq, c->span}, .steps = steps)->step;
+}
