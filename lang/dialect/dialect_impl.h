@@ -3,6 +3,7 @@
 #define LANG_DIALECT_DIALECT_IMPL_H
 
 #include "lang/dialect/dialect.h"
+#include "lang/value/object.h"
 
 /* ---- values to nodes (convert.c); each raises TypeError at `span` ---- */
 

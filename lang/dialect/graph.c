@@ -207,7 +207,7 @@ Value graph_function(Env *env, AstDef *def, CallArgs *args) {
   tensor = NULL;
   int before = diag_error_count();
   GraphJob job = {.env = env, .def = def, .args = args};
-  Error *e = protect(build_graph_function, &job);
+  Error *e = eval_protect(build_graph_function, &job);
   graph = outer;
   tensor = outer_tensor;
   if (e) report_statement_error(e);

@@ -293,7 +293,7 @@ static void report(const Error *e, Env *env, Ast *statement) {
 static void exec_graph_statement(Env *env, Ast *statement) {
   GraphStatement job = {env, statement};
   bool in_dataflow = graph->in_dataflow;
-  Error *e = protect(run_graph_statement, &job);
+  Error *e = eval_protect(run_graph_statement, &job);
   if (!e) return;
   graph->in_dataflow = in_dataflow;
   report(e, env, statement);
@@ -318,7 +318,7 @@ Node *graph_body(Env *env, const AstVec *statements, Span span) {
   for (int i = 0; i < n - has_return; i++) exec_graph_statement(env, statements->at[i]);
   if (!has_return) raise("SyntaxError", span, "a graph function must end with 'return'");
   GraphStatement job = {env, statements->at[n - 1]};
-  Error *e = protect(return_value, &job);
+  Error *e = eval_protect(return_value, &job);
   if (!e) return graph->result;
   report(e, env, job.statement);
   raise(ERROR_POISONED, span, "an earlier error");

@@ -132,7 +132,7 @@ static void declare_graph_signature(void *context) {
 }
 
 static bool attempt(void (*step)(void *), ModuleJob *job) {
-  Error *e = protect(step, job);
+  Error *e = eval_protect(step, job);
   if (e) report_statement_error(e);
   return !e;
 }

@@ -70,7 +70,7 @@ static void run_outside(void (*step)(void *), void *context) {
   GraphBuilder *g = graph;
   tensor = NULL;
   graph = NULL;
-  Error *e = protect(step, context);
+  Error *e = eval_protect(step, context);
   tensor = t;
   graph = g;
   if (e) error_raise(e);
@@ -100,7 +100,7 @@ static bool load_op(const char *name) {
 static Error *run_library(void (*step)(void *), void *context) {
   TensorBuilder *t = tensor;
   tensor = NULL;
-  Error *e = protect(step, context);
+  Error *e = eval_protect(step, context);
   tensor = t;
   return e;
 }

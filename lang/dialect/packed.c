@@ -173,7 +173,7 @@ static int invoke_callback(void *self, const TvmsValue *args, const int *types, 
   Marshal result = {0};
   Callback c = {.function = *(Value *)self, .result = &result};
   for (int i = 0; i < n; i++) vec_push(&c.args, unmarshal(types[i], args[i], false));
-  Error *e = protect(run_callback, &c);
+  Error *e = eval_protect(run_callback, &c);
   if (e) return tvms_set_error("%s: %s", e->kind, e->text);
   give_result(&result, ret, ret_type);
   return 0;

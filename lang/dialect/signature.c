@@ -149,7 +149,7 @@ Value eval_annotation(Env *env, Ast *annotation) {
   Env *outer = dim_env;
   AnnotationCall call = {.env = env, .annotation = annotation};
   dim_env = env;
-  Error *e = protect(run_annotation, &call);
+  Error *e = eval_protect(run_annotation, &call);
   dim_env = outer;
   if (e) error_raise(e);
   return call.result;

@@ -117,7 +117,7 @@ Value tensor_function(Env *env, AstDef *def, CallArgs *args) {
   tensor = &builder;
   int before = diag_error_count();
   FunctionJob job = {.env = env, .def = def, .args = args};
-  Error *e = protect(build_function, &job);
+  Error *e = eval_protect(build_function, &job);
   tensor = outer;
   if (e) report_statement_error(e);
   if (e || diag_error_count() > before) return value_of(&type_poison, NULL);

@@ -454,7 +454,7 @@ static void report(const Error *e, Env *env, Ast *statement) {
 static void exec_statement(Suite *s, Ast *statement) {
   StatementJob job = {s, statement};
   BlockBuilder *block = tensor->block;
-  Error *e = protect(run_statement, &job);
+  Error *e = eval_protect(run_statement, &job);
   if (!e) return;
   tensor->block = block;
   report(e, s->env, statement);

@@ -5,6 +5,7 @@
  * still tells what is wrong in its modules. */
 #include "lang/dialect/dialect.h"
 #include "lang/lang.h"
+#include "lang/value/object.h"
 
 static void find_call(void *found, Ast *node) {
   if (node->kind == AST_KIND_Call) *(bool *)found = true;
@@ -41,7 +42,7 @@ static void run_definition(void *context) {
  * fault here: the script as a whole may be right. */
 static void define(Env *env, Ast *s) {
   Definition d = {env, s};
-  Error *e = protect(run_definition, &d);
+  Error *e = eval_protect(run_definition, &d);
   if (!e) return;
   bool plain = s->kind == AST_KIND_Assign || s->kind == AST_KIND_AnnAssign;
   if (plain && str_same(e->kind, "NameError")) return;

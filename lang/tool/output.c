@@ -1,12 +1,13 @@
 /* output.c -- how subcommands end: errors told, files written whole or not at all. */
 #include "lang/dialect/dialect.h"
 #include "lang/tool/tool.h"
+#include "lang/value/object.h"
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 int tool_protected(void (*body)(void *context), void *context) {
-  Error *e = protect(body, context);
+  Error *e = eval_protect(body, context);
   bool internal = e && e->kind && str_same(e->kind, ERROR_INTERNAL);
   if (e) report_statement_error(e);
   int status = tool_flush();

@@ -2,6 +2,7 @@
 #include "lang/dialect/packed.h"
 #include "lang/tool/test.h"
 #include "passes/passes.h"
+#include "lang/value/object.h"
 
 /* The value of a global as a module; a lone function is called main on both sides. */
 static Node *module_named(Session *s, const char *name, Span span) {
@@ -45,7 +46,7 @@ bool test_pass(const TestCase *t) {
     test.span.hi = test.span.lo + (uint32_t)strcspn(line, "\n");
   }
   if (!session_run(test.session, source, NULL)) return false;
-  Error *e = protect(run_pass_test, &test);
+  Error *e = eval_protect(run_pass_test, &test);
   if (e) error_report(e);
   return test.ok;
 }

@@ -4,6 +4,7 @@
  * Arguments are checked by the runtime's own functions, in the order in which a compiled entry
  * checks them, so that messages are the same. */
 #include "target/interp/interp.h"
+#include "passes/passes.h"
 
 /* ---- variables ---- */
 
@@ -79,7 +80,15 @@ static void compile_params(Compiler *c, PrimFunc *f) {
   }
 }
 
+/* A reduction over nothing still initialises its output: inits stand before the loops that only
+ * reduce. */
+static PrimFunc *with_inits_first(PrimFunc *f) {
+  const PassContext context = {.target = NULL};
+  return AS(PrimFunc, pass_find("DecomposeReduction")->run(&f->node, &context));
+}
+
 Program *program_new(Module *m, PrimFunc *f, const char *name, bool takes_free) {
+  f = with_inits_first(f);
   Program *p = NEW(Program, .module = m, .f = f, .name = name);
   p->is_packed = dict_get_int(f->attrs, "tvms.packed", 0) != 0;
   Compiler c = {.program = p, .takes_free = takes_free, .span = f->node.span};
