@@ -105,7 +105,7 @@ static WalkResult join_effect(Walker *w, Node *n) {
 
 Effect expr_effect(Node *n) {
   Effect e = EFFECT_PURE;
-  Walker w = {.enter = join_effect, .context = &e};
+  Walker w = {.enter = join_effect, .context = &e, .once = true};
   walk(&w, n);
   return e;
 }

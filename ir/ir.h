@@ -123,6 +123,7 @@ typedef struct Walker {
   WalkResult (*enter)(struct Walker *w, Node *n);
   void (*leave)(struct Walker *w, Node *n);
   void *context;
+  bool once;
 } Walker;
 bool walk(Walker *w, Node *n);
 

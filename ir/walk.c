@@ -17,6 +17,21 @@ typedef struct Pending {
   int len, cap;
 } Pending;
 
+/* What was visited, of a walk that visits nodes once. Looking up costs more than visiting a small
+ * part again: only what follows the first nodes is kept. */
+typedef struct Seen {
+  Map nodes;
+  int visits;
+} Seen;
+
+static bool seen_before(Seen *s, Node *n) {
+  enum { FIRST = 100 };
+  if (++s->visits <= FIRST) return false;
+  if (map_has(&s->nodes, n)) return true;
+  map_set(&s->nodes, n, n);
+  return false;
+}
+
 static void push(Pending *p, Node *n, Step step) {
   if (!n) return;
   if (p->len == p->cap) {
@@ -71,6 +86,7 @@ static void push_reversed(Pending *p, Node *n) {
 
 bool walk(Walker *w, Node *n) {
   Pending p;
+  Seen seen = {0};
   p.at = p.first;
   p.len = 0;
   p.cap = sizeof p.first / sizeof *p.first;
@@ -81,6 +97,7 @@ bool walk(Walker *w, Node *n) {
       w->leave(w, now.node);
       continue;
     }
+    if (w->once && seen_before(&seen, now.node)) continue;
     WalkResult r = w->enter(w, now.node);
     if (r == WALK_STOP) return false;
     if (now.step == STEP_TELL) continue;

@@ -1,10 +1,12 @@
 #!/bin/sh
 # command_line.sh -- the program as a user meets it: statuses, messages, bad input, nothing half-written.
 #   sh tests/command_line.sh BUILD_FOLDER
+[ -x "$1/tvms" ] || { echo "usage: $0 BUILD_FOLDER"; exit 2; }
 B=$(cd "$1" && pwd)
 tvms=$B/tvms
-work=$B/command_line
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
 bad=0
 
 # expect STATUS TEXT COMMAND...: the status, and a text somewhere in what is printed

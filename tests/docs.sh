@@ -3,9 +3,10 @@
 # a line "# continues": then it is run after those before it. A block ```text right after it is what it must print; a block
 # ```python error must fail. A block ```sh is run by the shell with the built program as tvms.
 #   sh tests/docs.sh BUILD_FOLDER
+[ -x "$1/tvms" ] || { echo "usage: $0 BUILD_FOLDER"; exit 2; }
 B=$(cd "$1" && pwd)
-work=$B/docs
-mkdir -p "$work"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 passed=0
 failed=0
 for doc in README.md docs/*.md; do
