@@ -250,13 +250,14 @@ static bool same_head(Node *a, Node *b) {
 }
 
 /* A mention: what is paired is equal to its partner only. What is met for the first time is paired
- * in a definition, if free variables may be renamed, or if it is a buffer of the same form. */
+ * in a definition, or if free variables may be renamed. A free buffer is equal to another one of
+ * the same form over the same pointer. */
 static bool equal_mention(Equal *e, Node *a, Node *b) {
   Node *to = map_get(&e->left, a), *from = map_get(&e->right, b);
   if (to || from) return (to == b && from == a) || differ(e, a, b);
   if (!same_head(a, b)) return differ(e, a, b);
-  if (e->defining || e->map_free_vars || IS(Buffer, a)) return equal_definition(e, a, b);
-  if (a != b) return differ(e, a, b);
+  if (e->defining || e->map_free_vars) return equal_definition(e, a, b);
+  if (IS(Buffer, a) ? !equal_kind[NK_Buffer](e, a, b) : a != b) return differ(e, a, b);
   pair(e, a, b);
   return true;
 }

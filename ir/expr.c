@@ -1,5 +1,6 @@
 /* expr.c -- building scalar expressions: dtypes are matched, constants folded, operands checked. */
 #include "ir/ir_impl.h"
+#include <math.h>
 
 /* ---- leaves ---- */
 
@@ -7,7 +8,9 @@ Node *int_imm(DataType t, int64_t value, Span span) {
   return MAKE(IntImm, span, t, .value = dtype_wrap_int(t, value));
 }
 
+/* There is one NaN, so that equal texts are equal nodes. */
 Node *float_imm(DataType t, double value, Span span) {
+  if (isnan(value)) value = NAN;
   return MAKE(FloatImm, span, t, .value = dtype_round_float(t, value));
 }
 

@@ -24,11 +24,11 @@ static __int128 wide_floor_div(__int128 a, __int128 b) {
 }
 
 static Node *fold_ints(NodeKind kind, DataType t, int64_t x, int64_t y, Span span) {
-  __int128 a = wide(t, x), b = wide(t, y);
+  __int128 a = wide(t, x), b = wide(t, y), product;
   switch (kind) {
   case NK_Add: return checked_int(t, a + b, span);
   case NK_Sub: return checked_int(t, a - b, span);
-  case NK_Mul: return checked_int(t, a * b, span);
+  case NK_Mul: return __builtin_mul_overflow(a, b, &product) ? NULL : checked_int(t, product, span);
   case NK_Div: return b ? checked_int(t, a / b, span) : NULL;
   case NK_Mod: return b ? checked_int(t, a % b, span) : NULL;
   case NK_FloorDiv: return b ? checked_int(t, wide_floor_div(a, b), span) : NULL;

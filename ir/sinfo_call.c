@@ -1,85 +1,94 @@
 /* sinfo_call.c -- the struct info of calls: dims of parameters are matched with those of arguments.
- */
+ *
+ * A dim of a parameter that is a variable is what the first argument says that knows it. Then the
+ * parameters, with these dims, are compared with the arguments. */
 #include "ir/arith/arith.h"
 #include "ir/ir.h"
 
-typedef struct Match {
-  Map dims; /* Var of a parameter to the expression of an argument */
-  Analyzer *analyzer;
-  Span span;
-  int arg; /* from 0 */
-  Node *param_info, *arg_info;
-} Match;
+/* ---- matching ---- */
 
-static _Noreturn void mismatch(Match *m, const char *why) {
-  error_raisef("TypeError", m->span, "argument %d is %s, but the parameter is %s: %s", m->arg + 1,
-               ir_print(m->arg_info, NULL), ir_print(m->param_info, NULL), why);
+static void match_dim(Map *dims, Node *param, Node *arg) {
+  if (IS(Var, param) && !map_has(dims, param))
+    map_set(dims, param, expr_cast(param->dtype, arg, arg->span));
 }
 
-static void match_dim(Match *m, Node *param, Node *arg) {
-  if (IS(Var, param) && !map_has(&m->dims, param)) return map_set(&m->dims, param, arg);
-  Node *want = substitute(param, &m->dims);
-  if (arith_can_prove_different(m->analyzer, want, arg))
-    mismatch(m, str_format("%s is %s, not %s", ir_print(param, NULL), ir_print(want, NULL),
-                           ir_print(arg, NULL)));
+static void match_dims(Map *dims, NodeVec params, NodeVec args) {
+  for (int i = 0; params.len == args.len && i < params.len; i++)
+    match_dim(dims, params.at[i], args.at[i]);
 }
 
-static void match_dims(Match *m, NodeVec params, NodeVec args) {
-  if (params.len != args.len)
-    mismatch(m, str_format("the ranks differ: %d and %d", params.len, args.len));
-  for (int i = 0; i < params.len; i++) match_dim(m, params.at[i], args.at[i]);
-}
-
-static void match_info(Match *m, Node *param, Node *arg) {
-  if (!param || !arg || IS(ObjectStructInfo, param) || IS(ObjectStructInfo, arg)) return;
-  if (param->kind != arg->kind)
-    mismatch(m, str_format("one is %s, the other %s", node_spelling(param->kind),
-                           node_spelling(arg->kind)));
+/* What the argument says about the variables of the parameter. */
+static void match_info(Map *dims, Node *param, Node *arg) {
   NodeVec p, a;
+  if (!param || !arg || param->kind != arg->kind) return;
   if (IS(TensorStructInfo, param)) {
-    TensorStructInfo *x = AS(TensorStructInfo, param), *y = AS(TensorStructInfo, arg);
-    if (!dtype_is_void(x->elem) && !dtype_is_void(y->elem) && !dtype_equal(x->elem, y->elem))
-      mismatch(
-          m, str_format("the dtypes differ: %s and %s", dtype_text(x->elem), dtype_text(y->elem)));
-    if (x->ndim >= 0 && y->ndim >= 0 && x->ndim != y->ndim)
-      mismatch(m, str_format("the ranks differ: %d and %d", x->ndim, y->ndim));
-    if (sinfo_tensor_shape(param, &p) && sinfo_tensor_shape(arg, &a)) match_dims(m, p, a);
-  } else if (IS(ShapeStructInfo, param) && AS(ShapeStructInfo, param)->known &&
-             AS(ShapeStructInfo, arg)->known) {
-    match_dims(m, AS(ShapeStructInfo, param)->values, AS(ShapeStructInfo, arg)->values);
+    if (sinfo_tensor_shape(param, &p) && sinfo_tensor_shape(arg, &a)) match_dims(dims, p, a);
+  } else if (IS(ShapeStructInfo, param)) {
+    ShapeStructInfo *x = AS(ShapeStructInfo, param), *y = AS(ShapeStructInfo, arg);
+    if (x->known && y->known) match_dims(dims, x->values, y->values);
   } else if (IS(PrimStructInfo, param)) {
-    if (!dtype_equal(AS(PrimStructInfo, param)->elem, AS(PrimStructInfo, arg)->elem))
-      mismatch(m, "the dtypes differ");
-    if (AS(PrimStructInfo, param)->value && AS(PrimStructInfo, arg)->value)
-      match_dim(m, AS(PrimStructInfo, param)->value, AS(PrimStructInfo, arg)->value);
+    PrimStructInfo *x = AS(PrimStructInfo, param), *y = AS(PrimStructInfo, arg);
+    if (x->value && y->value && dtype_equal(x->elem, y->elem)) match_dim(dims, x->value, y->value);
   } else if (IS(TupleStructInfo, param)) {
-    NodeVec x = AS(TupleStructInfo, param)->fields, y = AS(TupleStructInfo, arg)->fields;
-    if (x.len != y.len) mismatch(m, "the numbers of fields differ");
-    for (int i = 0; i < x.len; i++) match_info(m, x.at[i], y.at[i]);
+    p = AS(TupleStructInfo, param)->fields, a = AS(TupleStructInfo, arg)->fields;
+    for (int i = 0; i < p.len && i < a.len; i++) match_info(dims, p.at[i], a.at[i]);
   }
 }
 
-/* Variables that the caller may know: everything that stands in the arguments. */
+/* ---- results ---- */
+
+static Node *simplify_dims(Mutator *m, Node *n) {
+  if (node_is_expr(n)) return arith_simplify(m->context, n);
+  return IS(RelaxVar, n) ? n : mutate_children(m, n);
+}
+
+/* Struct info with variables replaced, and its dims computed. */
+static Node *with_dims(Node *sinfo, const Map *dims) {
+  Node *out = substitute(sinfo, dims);
+  if (out == sinfo) return sinfo;
+  Mutator m = {.rewrite = simplify_dims, .context = arith_new()};
+  return mutate(&m, out);
+}
+
 static WalkResult note_var(Walker *w, Node *n) {
   if (IS(Var, n)) map_set(w->context, n, n);
   return WALK_ON;
+}
+
+/* Variables of the parameters that no argument told are not known to the caller; others that the
+ * result mentions come from around the function. */
+static Node *result_of(FuncStructInfo *f, const Map *dims) {
+  Map own = {0}, known = {0};
+  Walker w = {.enter = note_var, .context = &own};
+  for each (Node *, p, &f->params) walk(&w, *p);
+  w.context = &known;
+  walk(&w, f->ret);
+  for (int i = 0; i < own.len; i++)
+    if (own.at[i].key && !map_has(dims, own.at[i].key)) map_remove(&known, own.at[i].key);
+  return with_dims(sinfo_erase_vars(f->ret, &known), dims);
+}
+
+static void check_argument(int i, Node *param, Node *arg, const Map *dims, Span span) {
+  const char *why = NULL;
+  if (!param || !arg) return;
+  Node *want = with_dims(param, dims);
+  if (sinfo_check(want, arg, &why) != SINFO_NO) return;
+  bool renamed = want != param;
+  error_raisef("TypeError", span, "argument %d is %s, but the parameter is %s%s%s: %s", i + 1,
+               ir_print(arg, NULL), ir_print(param, NULL), renamed ? ", here " : "",
+               renamed ? ir_print(want, NULL) : "", why ? why : "they differ");
 }
 
 Node *sinfo_of_call_result(Node *func_sinfo, NodeVec args, Span span) {
   FuncStructInfo *f = AS(FuncStructInfo, func_sinfo);
   if (!f->known) return f->ret ? f->ret : sinfo_object();
   if (args.len != f->params.len)
-    error_raisef("TypeError", span, "the function takes %d arguments, %d are given", f->params.len,
-                 args.len);
-  Match m = {.analyzer = arith_new(), .span = span};
-  Map known = {0};
-  Walker w = {.enter = note_var, .context = &known};
-  for (int i = 0; i < args.len; i++) {
-    m.arg = i, m.param_info = f->params.at[i], m.arg_info = args.at[i];
-    match_info(&m, f->params.at[i], args.at[i]);
-    if (args.at[i]) walk(&w, args.at[i]);
-  }
-  return sinfo_erase_vars(substitute(f->ret, &m.dims), &known);
+    error_raisef("TypeError", span, "the function takes %d argument%s, %d %s given", f->params.len,
+                 f->params.len == 1 ? "" : "s", args.len, args.len == 1 ? "is" : "are");
+  Map dims = {0};
+  for (int i = 0; i < args.len; i++) match_info(&dims, f->params.at[i], args.at[i]);
+  for (int i = 0; i < args.len; i++) check_argument(i, f->params.at[i], args.at[i], &dims, span);
+  return f->ret ? result_of(f, &dims) : sinfo_object();
 }
 
 /* ---- calls ---- */
@@ -89,11 +98,19 @@ Node *sinfo_of_call_result(Node *func_sinfo, NodeVec args, Span span) {
 static const struct {
   const char *name;
   bool has_effects;
-} call_forms[] = {{"relax.call_tir", false},
-                  {"relax.call_tir_inplace", false},
-                  {"relax.call_dps_packed", false},
-                  {"relax.call_pure_packed", false},
-                  {"relax.call_packed", true}};
+} call_forms[] = {
+    {"relax.call_tir", false},
+    {"relax.call_tir_inplace", false},
+    {"relax.call_tir_with_grad", false},
+    {"relax.call_dps_packed", false},
+    {"relax.call_pure_packed", false},
+    {"relax.call_inplace_packed", false}, /* by promise */
+    {"relax.call_packed", true},
+    {"relax.call_py_func", true},
+    {"relax.call_builtin_with_ctx", true},
+    {"relax.invoke_closure", true},
+    {"relax.invoke_pure_closure", false},
+};
 
 static int find_form(const char *name) {
   for (int i = 0; i < (int)(sizeof call_forms / sizeof *call_forms); i++)
@@ -118,20 +135,21 @@ static Node *given_info(RelaxCall *c) {
   return c->sinfo_args.len == 1 ? c->sinfo_args.at[0] : sinfo_tuple(c->sinfo_args, c->node.span);
 }
 
+static Node *info_of_op_call(RelaxCall *c, const char *name) {
+  if (find_form(name) >= 0) return given_info(c);
+  const OpInfo *info = op_info(name);
+  if (!info) error_raisef("NameError", c->node.span, "there is no operator '%s'", name);
+  return info->infer ? info->infer(info, &c->node) : given_info(c);
+}
+
 Node *sinfo_infer_call(Node *call) {
   RelaxCall *c = AS(RelaxCall, call);
-  if (IS(Op, c->op)) {
-    const char *name = AS(Op, c->op)->name;
-    if (find_form(name) >= 0) return given_info(c);
-    const OpInfo *info = op_info(name);
-    if (!info) error_raisef("NameError", call->span, "there is no operator '%s'", name);
-    return info->infer(info, call);
-  }
+  if (IS(Op, c->op)) return info_of_op_call(c, AS(Op, c->op)->name);
   Node *callee = sinfo_of(c->op);
-  if (!IS(FuncStructInfo, callee)) {
-    if (!callee || IS(ObjectStructInfo, callee)) return sinfo_object();
+  if (!callee || IS(ObjectStructInfo, callee)) return given_info(c);
+  if (!IS(FuncStructInfo, callee))
     error_raisef("TypeError", call->span, "a value of %s can't be called", ir_print(callee, NULL));
-  }
+  if (!AS(FuncStructInfo, callee)->known && c->sinfo_args.len) return given_info(c);
   NodeVec args = {0};
   for each (Node *, a, &c->args) vec_push(&args, sinfo_of(*a));
   return sinfo_of_call_result(callee, args, call->span);

@@ -1,50 +1,238 @@
-/* analyzer.c -- facts about variables, and what can be proved from them. */
+/* analyzer.c -- facts about variables, and conditions that hold for a while. */
 #include "ir/arith/arith_impl.h"
 
-Analyzer *arith_new(void) { return NEW(Analyzer, .depth = 0); }
+Analyzer *arith_new(void) { return NEW(Analyzer, .cache = {0}); }
+
+VarInfo *var_info(Analyzer *a, const Node *var) { return map_get(&a->vars, var); }
+
+/* ---- remembered answers ---- */
+
+void forget_answers(Analyzer *a) {
+  if (a->cache.len) a->cache = (Map){0};
+}
+
+Known *known_of(Analyzer *a, Node *e) {
+  Known *k = map_get(&a->cache, e);
+  if (k) return k;
+  k = NEW(Known, .has_bound = false);
+  map_set(&a->cache, e, k);
+  return k;
+}
+
+/* ---- what an expression contains ---- */
+
+typedef struct Scan {
+  Analyzer *analyzer;
+  Content found;
+} Scan;
+
+/* Builtins that compute with integers as an operator does. */
+static bool is_integer_builtin(const Node *call) {
+  static const char *const names[] = {"if_then_else", "likely",     "shift_left",  "shift_right",
+                                      "bitwise_and",  "bitwise_or", "bitwise_xor", "bitwise_not"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (is_intrin_call(call, names[i])) return true;
+  return false;
+}
+
+static void scan_var(Scan *s, const Node *n) {
+  VarInfo *info = var_info(s->analyzer, n);
+  s->found.symbol |= info ? info->is_symbolic : dtype_is_int(n->dtype);
+  s->found.data |= info && info->is_data;
+  s->found.large |= info && !info->is_symbolic && dtype_is_int(n->dtype) &&
+                    !is_index_scale(info->bound, n->dtype);
+}
+
+/* A cast that may cut bits off gives numbers of any size. */
+static void scan_cast(Scan *s, Node *n) {
+  Node *value = AS(Cast, n)->value;
+  DataType from = value->dtype, to = n->dtype;
+  s->found.data |= !dtype_is_int(from) && !dtype_is_bool(from);
+  bool widens = from.bits <= to.bits && from.code == to.code;
+  bool keeps = widens || !dtype_is_int(from) || !dtype_is_int(to) ||
+               bound_fits(arith_const_bound(s->analyzer, value), to);
+  s->found.large |= !keeps;
+}
+
+static WalkResult scan_node(Walker *w, Node *n) {
+  Scan *s = w->context;
+  s->found.traps |= kind_divides(n->kind) || IS(BufferLoad, n) || IS(Call, n);
+  switch (n->kind) {
+  case NK_Var: scan_var(s, n); break;
+  case NK_IntImm: {
+    int64_t v = AS(IntImm, n)->value;
+    bool beyond = n->dtype.code == DTYPE_UINT && v < 0;
+    s->found.large |=
+        dtype_is_int(n->dtype) && (beyond || !is_index_scale((ConstBound){v, v}, n->dtype));
+    break;
+  }
+  case NK_BufferLoad: s->found.data = s->found.reads = true; break;
+  case NK_Call: {
+    const Intrin *in = intrin_of(AS(Call, n)->op);
+    Effect effect = in ? in->effect : EFFECT_STATE;
+    s->found.state |= effect == EFFECT_STATE;
+    s->found.reads |= effect >= EFFECT_READ;
+    s->found.data |= !is_integer_builtin(n);
+    s->found.large |= is_intrin_call(n, "shift_left");
+    break;
+  }
+  case NK_Cast: scan_cast(s, n); break;
+  case NK_Reduce:
+  case NK_Shuffle: s->found.data = true; break;
+  default: break;
+  }
+  return WALK_ON;
+}
+
+Content content_of(Analyzer *a, Node *e) {
+  if (IS(IntImm, e)) return (Content){0};
+  Known *k = known_of(a, e);
+  if (k->has_content) return k->content;
+  Scan s = {.analyzer = a};
+  Walker w = {.enter = scan_node, .context = &s};
+  walk(&w, e);
+  k->has_content = true;
+  return k->content = s.found;
+}
+
+/* ---- binding ---- */
+
+typedef struct Mention {
+  const Node *var;
+  bool found;
+} Mention;
+
+static WalkResult find_mention(Walker *w, Node *n) {
+  Mention *m = w->context;
+  m->found |= n == m->var;
+  return m->found ? WALK_STOP : WALK_ON;
+}
+
+static bool mentions(Node *e, const Node *var) {
+  Mention m = {var, false};
+  Walker w = {.enter = find_mention, .context = &m};
+  walk(&w, e);
+  return m.found;
+}
+
+static bool fact_mentions(const Fact *f, const Node *var) {
+  for each (Node *, t, &f->form.terms)
+    if (mentions(*t, var)) return true;
+  return (f->cond && mentions(f->cond, var)) || (f->about && mentions(f->about, var));
+}
+
+/* What was known of an earlier variable of this name is not true of the new one. */
+static VarInfo *bind_anew(Analyzer *a, Node *var) {
+  if (map_has(&a->vars, var))
+    for each (Fact, f, &a->facts) f->dead = f->dead || fact_mentions(f, var);
+  forget_answers(a);
+  VarInfo *info = NEW(VarInfo, .bound = bound_of_dtype(var->dtype));
+  map_set(&a->vars, var, info);
+  return info;
+}
 
 void arith_bind_range(Analyzer *a, Node *var, Node *min, Node *extent) {
   ConstBound lo = arith_const_bound(a, min), n = arith_const_bound(a, extent);
   ConstBound last = bound_add(bound_add(lo, n), (ConstBound){-1, -1});
-  map_set(&a->bounds, var, NEW(ConstBound, lo.lo, last.hi));
-  map_remove(&a->values, var);
-  if (expr_is_one(extent)) arith_bind_value(a, var, min);
+  Content cm = content_of(a, min), ce = content_of(a, extent);
+  bool is_point = expr_is_one(extent) && dtype_equal(min->dtype, var->dtype) && !cm.reads &&
+                  !mentions(min, var);
+  VarInfo *info = bind_anew(a, var);
+  ConstBound range = {lo.lo, last.hi};
+  info->bound = range.lo <= range.hi ? bound_meet(info->bound, range) : info->bound;
+  info->is_symbolic = cm.symbol || ce.symbol || cm.data || ce.data;
+  info->value = is_point ? min : NULL;
   /* What holds beside the numbers: min <= var < min + extent. */
   if (!is_signed_index(var->dtype)) return;
-  arith_enter(a, expr_binary(NK_GE, var, min, var->span));
-  arith_enter(a, expr_binary(NK_LT, var, expr_binary(NK_Add, min, extent, var->span), var->span));
+  Node *from = expr_cast(var->dtype, min, var->span),
+       *count = expr_cast(var->dtype, extent, var->span);
+  arith_enter(a, expr_binary(NK_GE, var, from, var->span));
+  arith_enter(a, expr_binary(NK_LT, var, arith_binary(NK_Add, from, count, var->span), var->span));
 }
 
 void arith_bind_value(Analyzer *a, Node *var, Node *value) {
-  if (dtype_is_int(var->dtype) && expr_effect(value) == EFFECT_PURE)
-    map_set(&a->values, var, value);
+  Content c = content_of(a, value);
+  ConstBound b = dtype_is_int(value->dtype) || dtype_is_bool(value->dtype)
+                     ? arith_const_bound(a, value)
+                     : bound_of_dtype(var->dtype);
+  bool is_value = !c.reads && !c.state && !mentions(value, var);
+  VarInfo *info = bind_anew(a, var);
+  info->bound = bound_meet(info->bound, b);
+  info->is_symbolic = c.symbol && !c.data;
+  info->is_data = c.data;
+  info->value = is_value ? value : NULL;
 }
 
-/* x >= y as a fact. */
-static void add_fact(Analyzer *a, Node *x, Node *y, int64_t margin) {
-  Linear lx, ly, form;
-  if (!is_signed_index(x->dtype) || !arith_linear(x, &lx) || !arith_linear(y, &ly) ||
-      !linear_sub(&lx, &ly, &form))
-    return;
-  if (__builtin_sub_overflow(form.constant, margin, &form.constant) || !form.terms.len) return;
-  Fact f = {form};
+/* ---- conditions ---- */
+
+static void add_fact(Analyzer *a, Fact f) {
   vec_push(&a->facts, f);
+  forget_answers(a);
+}
+
+/* x - y >= margin. Of forms that read memory nothing is kept: it may change while the fact holds.
+ */
+static bool add_order(Analyzer *a, Node *x, Node *y, int64_t margin) {
+  Linear lx, ly, form;
+  if (!is_signed_index(x->dtype) || content_of(a, x).reads || content_of(a, y).reads) return false;
+  if (!exact_form(a, x, true, &lx) || !exact_form(a, y, true, &ly) || !linear_sub(&lx, &ly, &form))
+    return false;
+  if (__builtin_sub_overflow(form.constant, margin, &form.constant)) return false;
+  if (form.terms.len) add_fact(a, (Fact){.form = form});
+  return true;
+}
+
+/* x != y and x >= y: x > y. */
+static bool add_distance(Analyzer *a, Node *x, Node *y) {
+  Linear lx, ly;
+  if (!is_signed_index(x->dtype) || !exact_form(a, x, true, &lx) || !exact_form(a, y, true, &ly))
+    return false;
+  if (compare_forms(a, &lx, &ly, 0) == 1) return add_order(a, x, y, 1);
+  return compare_forms(a, &ly, &lx, 0) == 1 && add_order(a, y, x, 1);
+}
+
+/* x % c == r tells what x is modulo c. */
+static void add_modular(Analyzer *a, Node *x, Node *y) {
+  int64_t c, r;
+  bool known = IS(FloorMod, x) && expr_is_const_int(AS(FloorMod, x)->b, &c) &&
+               expr_is_const_int(y, &r) && c > 0 && r >= 0 && r < c;
+  if (known && is_signed_index(x->dtype))
+    add_fact(a, (Fact){.about = AS(FloorMod, x)->a, .modular = {c, r}});
 }
 
 static void assume(Analyzer *a, Node *cond) {
-  Binary *b = (Binary *)(void *)cond;
+  Binary *b = as_binary(cond);
+  bool known = false;
   switch (cond->kind) {
-  case NK_And: assume(a, b->a), assume(a, b->b); break;
-  case NK_GE: add_fact(a, b->a, b->b, 0); break;
-  case NK_GT: add_fact(a, b->a, b->b, 1); break;
-  case NK_LE: add_fact(a, b->b, b->a, 0); break;
-  case NK_LT: add_fact(a, b->b, b->a, 1); break;
-  case NK_EQ: add_fact(a, b->a, b->b, 0), add_fact(a, b->b, b->a, 0); break;
+  case NK_And:
+    assume(a, b->a);
+    assume(a, b->b);
+    return;
+  case NK_GE: known = add_order(a, b->a, b->b, 0); break;
+  case NK_GT: known = add_order(a, b->a, b->b, 1); break;
+  case NK_LE: known = add_order(a, b->b, b->a, 0); break;
+  case NK_LT: known = add_order(a, b->b, b->a, 1); break;
+  case NK_EQ:
+    known = add_order(a, b->a, b->b, 0) && add_order(a, b->b, b->a, 0);
+    if (!content_of(a, cond).reads) add_modular(a, b->a, b->b);
+    break;
+  case NK_NE: known = add_distance(a, b->a, b->b); break;
+  case NK_Not:
+    if (IS(Or, AS(Not, cond)->a)) {
+      Or *o = AS(Or, AS(Not, cond)->a);
+      assume(a, expr_not(o->a, cond->span));
+      assume(a, expr_not(o->b, cond->span));
+      return;
+    }
+    break;
   case NK_Call:
-    if (is_intrin_call(cond, "likely")) assume(a, AS(Call, cond)->args.at[0]);
+    if (is_intrin_call(cond, "likely")) return assume(a, AS(Call, cond)->args.at[0]);
     break;
   default: break;
   }
+  bool keeps = !known && !IS(IntImm, cond) && dtype_is_bool(cond->dtype);
+  if (keeps && !content_of(a, cond).reads && !content_of(a, cond).state)
+    add_fact(a, (Fact){.cond = cond});
 }
 
 int arith_enter(Analyzer *a, Node *cond) {
@@ -53,53 +241,18 @@ int arith_enter(Analyzer *a, Node *cond) {
   return mark;
 }
 
-void arith_leave(Analyzer *a, int mark) { a->facts.len = mark; }
-
-/* A form is >= 0 if its bound says so, or if it exceeds one that is. */
-bool linear_is_nonneg(Analyzer *a, const Linear *l) {
-  if (linear_bound(a, l).lo >= 0) return true;
-  for (int i = a->facts.len - 1; i >= 0; i--) {
-    Linear rest;
-    if (linear_sub(l, &a->facts.at[i].form, &rest) && linear_bound(a, &rest).lo >= 0) return true;
-  }
-  return false;
+void arith_leave(Analyzer *a, int mark) {
+  if (a->facts.len == mark) return;
+  a->facts.len = mark;
+  forget_answers(a);
 }
 
-bool arith_can_prove(Analyzer *a, Node *cond) {
-  int64_t value;
-  return expr_is_const_int(arith_simplify(a, cond), &value) && value;
-}
-
-bool arith_can_prove_equal(Analyzer *a, Node *x, Node *y) {
-  if (x == y) return true;
-  if (!dtype_is_int(x->dtype) || !dtype_is_int(y->dtype)) return node_equal(x, y, false, NULL);
-  int64_t p, q;
-  if (expr_is_const_int(x, &p) && expr_is_const_int(y, &q)) return p == q;
-  Linear lx, ly, d;
-  Node *sx = arith_simplify(a, x), *sy = arith_simplify(a, expr_cast(x->dtype, y, y->span));
-  if (!arith_linear(sx, &lx) || !arith_linear(sy, &ly) || !linear_sub(&lx, &ly, &d)) return false;
-  return !d.terms.len && !d.constant;
-}
-
-static uint64_t gcd(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t r = a % b;
-    a = b;
-    b = r;
-  }
-  return a;
-}
-
-bool arith_can_prove_different(Analyzer *a, Node *x, Node *y) {
-  if (x == y || !dtype_is_int(x->dtype) || !dtype_is_int(y->dtype)) return false;
-  Linear lx, ly, d;
-  Node *sx = arith_simplify(a, x), *sy = arith_simplify(a, expr_cast(x->dtype, y, y->span));
-  if (!arith_linear(sx, &lx) || !arith_linear(sy, &ly) || !linear_sub(&lx, &ly, &d)) return false;
-  ConstBound b = linear_bound(a, &d);
-  if (b.lo > 0 || b.hi < 0) return true;
-  /* All coefficients share a factor that the constant lacks: never 0. */
-  uint64_t g = 0;
-  for each (int64_t, k, &d.coeffs) g = gcd(g, *k < 0 ? 0 - (uint64_t)*k : (uint64_t)*k);
-  uint64_t c = d.constant < 0 ? 0 - (uint64_t)d.constant : (uint64_t)d.constant;
-  return g > 1 && c % g != 0;
+Node *arith_binary(NodeKind kind, Node *a, Node *b, Span span) {
+  int64_t divisor;
+  bool by_zero = kind_divides(kind) && expr_is_splat_int(b, &divisor) && divisor == 0;
+  Node *folded = by_zero ? NULL : fold_binary(kind, a, b, span);
+  if (folded) return folded;
+  DataType t = kind_gives_bool(kind) ? dtype_with_lanes(BOOL, a->dtype.lanes) : a->dtype;
+  Binary node = {{(uint16_t)kind, t, span}, a, b};
+  return gc_copy(&node, sizeof node);
 }

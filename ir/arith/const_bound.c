@@ -1,159 +1,162 @@
-/* const_bound.c -- the least and greatest value an integer expression can take: interval
- * arithmetic. */
+/* const_bound.c -- the least and greatest value that an expression can take. */
 #include "ir/arith/arith_impl.h"
+#include "ir/support/stack.h"
 
-int64_t ext_clamp(__int128 x) {
-  if (x <= (__int128)INT64_MIN) return ARITH_NEG_INF;
-  if (x >= (__int128)INT64_MAX) return ARITH_POS_INF;
-  return (int64_t)x;
+/* A result that might leave the dtype wraps to who knows what. */
+static ConstBound unless_wrapped(ConstBound b, DataType t) {
+  return bound_fits(b, t) ? b : bound_of_dtype(t);
 }
 
-static bool is_inf(int64_t x) { return x == ARITH_NEG_INF || x == ARITH_POS_INF; }
-
-ConstBound bound_add(ConstBound a, ConstBound b) {
-  int64_t lo = a.lo == ARITH_NEG_INF || b.lo == ARITH_NEG_INF ? ARITH_NEG_INF
-                                                              : ext_clamp((__int128)a.lo + b.lo);
-  int64_t hi = a.hi == ARITH_POS_INF || b.hi == ARITH_POS_INF ? ARITH_POS_INF
-                                                              : ext_clamp((__int128)a.hi + b.hi);
-  return (ConstBound){lo, hi};
-}
-
-/* Product of extended integers; infinity times 0 is 0, as a bound of products is. */
-static __int128 ext_mul(int64_t a, int64_t b) {
-  if (a == 0 || b == 0) return 0;
-  if (is_inf(a) || is_inf(b)) return (a < 0) == (b < 0) ? (__int128)INT64_MAX : (__int128)INT64_MIN;
-  return (__int128)a * b;
-}
-
-static ConstBound hull(__int128 a, __int128 b, __int128 c, __int128 d) {
-  __int128 lo = a < b ? a : b, hi = a > b ? a : b, lo2 = c < d ? c : d, hi2 = c > d ? c : d;
-  return (ConstBound){ext_clamp(lo < lo2 ? lo : lo2), ext_clamp(hi > hi2 ? hi : hi2)};
-}
-
-static ConstBound bound_mul(ConstBound a, ConstBound b) {
-  return hull(ext_mul(a.lo, b.lo), ext_mul(a.lo, b.hi), ext_mul(a.hi, b.lo), ext_mul(a.hi, b.hi));
-}
-
-ConstBound bound_scale(ConstBound a, int64_t k) { return bound_mul(a, (ConstBound){k, k}); }
-
-static int64_t ext_floor_div(int64_t a, int64_t b) {
-  if (is_inf(a)) return (a < 0) == (b < 0) ? ARITH_POS_INF : ARITH_NEG_INF;
-  if (is_inf(b)) return (a < 0) != (b < 0) && a ? -1 : 0;
-  return a == INT64_MIN && b == -1 ? ARITH_POS_INF : floor_div(a, b);
-}
-
-static const ConstBound everything = {ARITH_NEG_INF, ARITH_POS_INF};
-
-/* b does not contain 0. */
-static ConstBound bound_floor_div(ConstBound a, ConstBound b) {
-  if (b.lo <= 0 && b.hi >= 0) return everything;
-  return hull(ext_floor_div(a.lo, b.lo), ext_floor_div(a.lo, b.hi), ext_floor_div(a.hi, b.lo),
-              ext_floor_div(a.hi, b.hi));
-}
-
-static ConstBound bound_floor_mod(ConstBound a, ConstBound b) {
-  if (b.lo > 0) {
-    if (a.lo >= 0 && a.hi < b.lo) return a;
-    return (ConstBound){0, a.lo >= 0 && a.hi < b.hi - 1 ? a.hi
-                           : b.hi == ARITH_POS_INF      ? ARITH_POS_INF
-                                                        : b.hi - 1};
+/* Facts on the node alone: k * e + c >= 0. */
+static ConstBound bound_by_facts(Analyzer *a, Node *e, ConstBound b) {
+  for each (Fact, f, &a->facts) {
+    if (f->dead || f->form.terms.len != 1 || !same_term(f->form.terms.at[0], e)) continue;
+    int64_t k = f->form.coeffs.at[0], c = f->form.constant;
+    if (k == INT64_MIN || c == INT64_MIN) continue;
+    if (k > 0) b = bound_meet(b, (ConstBound){-floor_div(c, k), ARITH_POS_INF});
+    else b = bound_meet(b, (ConstBound){ARITH_NEG_INF, floor_div(c, -k)});
   }
-  if (b.hi < 0) return (ConstBound){b.lo == ARITH_NEG_INF ? ARITH_NEG_INF : b.lo + 1, 0};
-  return everything;
-}
-
-/* The sign of a truncated remainder is that of the dividend. */
-static ConstBound bound_trunc_mod(ConstBound a, ConstBound b) {
-  int64_t size = b.hi == ARITH_POS_INF || b.lo == ARITH_NEG_INF ? ARITH_POS_INF
-                                                                : (b.hi > -b.lo ? b.hi : -b.lo) - 1;
-  return (ConstBound){a.lo >= 0               ? 0
-                      : size == ARITH_POS_INF ? ARITH_NEG_INF
-                                              : -size,
-                      a.hi <= 0 ? 0 : size};
-}
-
-static ConstBound dtype_bound(DataType t) {
-  if (dtype_is_bool(t)) return (ConstBound){0, 1};
-  if (!dtype_is_int(t)) return everything;
-  ConstBound b = {dtype_min_int(t), dtype_max_int(t)};
-  return t.bits >= 64 ? (ConstBound){t.code == DTYPE_UINT ? 0 : ARITH_NEG_INF, ARITH_POS_INF} : b;
-}
-
-static ConstBound bound_of_var(Analyzer *a, Node *v) {
-  ConstBound *known = map_get(&a->bounds, v);
-  if (known) return *known;
-  Node *value = map_get(&a->values, v);
-  if (value) return arith_const_bound(a, value);
-  ConstBound b = dtype_bound(v->dtype);
-  if (AS(Var, v)->is_size && b.lo < 0) b.lo = 0;
   return b;
 }
 
+/* Values that are b modulo g: the ends move inwards to such values. */
+static ConstBound bound_by_modular(Modular m, ConstBound b) {
+  if (m.coeff <= 1 || b.lo == ARITH_NEG_INF || b.hi == ARITH_POS_INF) return b;
+  __int128 lo = (__int128)b.lo + floor_mod(m.base - floor_mod(b.lo, m.coeff), m.coeff);
+  __int128 hi = (__int128)b.hi - floor_mod(floor_mod(b.hi, m.coeff) - m.base, m.coeff);
+  return lo <= hi ? (ConstBound){bound_clamp(lo), bound_clamp(hi)} : b;
+}
+
+static ConstBound bound_of_var(Analyzer *a, Node *v) {
+  VarInfo *info = var_info(a, v);
+  ConstBound b = info ? info->bound : bound_of_dtype(v->dtype);
+  if (AS(Var, v)->is_size && b.lo < 0) b = bound_meet(b, (ConstBound){0, ARITH_POS_INF});
+  return b;
+}
+
+/* A product of two that are not constant, or a sum or product of unsigned integers. */
+static ConstBound bound_of_ring_node(Analyzer *a, Node *e) {
+  ConstBound x = arith_const_bound(a, as_binary(e)->a), y = arith_const_bound(a, as_binary(e)->b);
+  if (e->kind == NK_Add) return bound_add(x, y);
+  return e->kind == NK_Sub ? bound_add(x, bound_scale(y, -1)) : bound_mul(x, y);
+}
+
+/* Sums and products by their linear form: what cancels does not widen the bounds. */
+static ConstBound bound_of_ring(Analyzer *a, Node *e) {
+  Linear l;
+  if (!is_signed_index(e->dtype)) return unless_wrapped(bound_of_ring_node(a, e), e->dtype);
+  ConstBound all = bound_of_dtype(e->dtype);
+  if (!linear_of(a, e, false, &l)) return all;
+  bool itself = l.terms.len == 1 && l.terms.at[0] == e;
+  bool exact = itself ? product_is_exact(a, e) : linear_is_exact(a, &l, e->dtype);
+  ConstBound b = itself ? bound_of_ring_node(a, e) : linear_bound(a, &l);
+  bool sane = b.lo < ARITH_POS_INF && b.hi > ARITH_NEG_INF;
+  return exact && sane ? bound_meet(all, b) : all;
+}
+
+/* A quotient is no larger than its dividend, but for the least integer divided by -1. */
+static ConstBound bound_of_quotient(NodeKind kind, ConstBound x, ConstBound y, DataType t) {
+  ConstBound all = bound_of_dtype(t);
+  bool may_wrap = x.lo == all.lo && y.lo <= -1 && y.hi >= -1;
+  if (may_wrap && t.code == DTYPE_INT) return all;
+  ConstBound b = kind == NK_Div ? bound_trunc_div(x, y) : bound_floor_div(x, y);
+  return bound_meet(all, b);
+}
+
 static ConstBound bound_of_binary(Analyzer *a, Node *e) {
-  Binary *n = (Binary *)(void *)e;
-  ConstBound x = arith_const_bound(a, n->a), y = arith_const_bound(a, n->b);
+  if (is_ring(e->kind)) return bound_of_ring(a, e);
+  ConstBound x = arith_const_bound(a, as_binary(e)->a), y = arith_const_bound(a, as_binary(e)->b);
   switch (e->kind) {
-  case NK_Add: return bound_add(x, y);
-  case NK_Sub: return bound_add(x, bound_scale(y, -1));
-  case NK_Mul: return bound_mul(x, y);
-  case NK_FloorDiv: return bound_floor_div(x, y);
-  case NK_FloorMod: return bound_floor_mod(x, y);
-  case NK_Div: return x.lo >= 0 && y.lo > 0 ? bound_floor_div(x, y) : everything;
-  case NK_Mod: return bound_trunc_mod(x, y);
+  case NK_FloorDiv:
+  case NK_Div: return bound_of_quotient(e->kind, x, y, e->dtype);
+  case NK_FloorMod: {
+    ConstBound b = bound_floor_mod(x, y);
+    return y.lo == y.hi && y.lo > 0 ? bound_by_modular(arith_modular(a, e), b)
+                                    : bound_meet(bound_of_dtype(e->dtype), b);
+  }
+  case NK_Mod: return bound_meet(bound_of_dtype(e->dtype), bound_trunc_mod(x, y));
   case NK_Min: return (ConstBound){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
   case NK_Max: return (ConstBound){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
-  default: return (ConstBound){0, 1};
+  default: return bound_of_dtype(e->dtype); /* a bool */
   }
 }
 
-static ConstBound join(ConstBound x, ConstBound y) {
-  return (ConstBound){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+static ConstBound bound_of_shift(ConstBound x, ConstBound by, DataType t, bool left) {
+  bool known = by.lo == by.hi && by.lo >= 0 && by.lo < t.bits && by.lo < 62;
+  if (!known) return bound_of_dtype(t);
+  ConstBound power = {(int64_t)1 << by.lo, (int64_t)1 << by.lo};
+  return left ? unless_wrapped(bound_mul(x, power), t) : bound_floor_div(x, power);
 }
 
-/* A result that might leave the dtype wraps to who knows what. */
-static ConstBound within_dtype(ConstBound b, DataType t) {
-  ConstBound all = dtype_bound(t);
-  bool fits = (b.lo >= all.lo && b.hi <= all.hi) || t.bits >= 64;
-  return fits ? b : all;
+static ConstBound bound_of_call(Analyzer *a, Node *e) {
+  NodeVec args = AS(Call, e)->args;
+  ConstBound all = bound_of_dtype(e->dtype);
+  if (is_intrin_call(e, "if_then_else"))
+    return bound_join(arith_const_bound(a, args.at[1]), arith_const_bound(a, args.at[2]));
+  if (is_intrin_call(e, "likely")) return arith_const_bound(a, args.at[0]);
+  bool left = is_intrin_call(e, "shift_left");
+  if (left || is_intrin_call(e, "shift_right"))
+    return bound_of_shift(arith_const_bound(a, args.at[0]), arith_const_bound(a, args.at[1]),
+                          e->dtype, left);
+  if (is_intrin_call(e, "bitwise_and")) {
+    ConstBound x = arith_const_bound(a, args.at[0]), y = arith_const_bound(a, args.at[1]);
+    if (x.lo >= 0 || y.lo >= 0)
+      return (ConstBound){0, x.lo < 0 ? y.hi : y.lo < 0 || x.hi < y.hi ? x.hi : y.hi};
+  }
+  if (is_intrin_call(e, "clz") || is_intrin_call(e, "popcount"))
+    return bound_meet(all, (ConstBound){0, 64});
+  return all;
+}
+
+static ConstBound bound_of_ramp(Analyzer *a, Ramp *r) {
+  if (r->lanes < 1) return bound_of_dtype(r->node.dtype);
+  ConstBound base = arith_const_bound(a, r->base), stride = arith_const_bound(a, r->stride);
+  ConstBound last = bound_mul(stride, (ConstBound){0, r->lanes - 1});
+  ConstBound b = bound_add(base, last), all = bound_of_dtype(r->node.dtype);
+  Content c = content_of(a, r->base);
+  bool exact =
+      bound_fits(b, r->node.dtype) || (r->node.dtype.code == DTYPE_INT && c.symbol && !c.data);
+  return exact ? bound_meet(all, b) : all;
+}
+
+static ConstBound bound_of_cast(Analyzer *a, Node *e) {
+  Node *value = AS(Cast, e)->value;
+  DataType from = value->dtype, to = e->dtype;
+  if (!dtype_is_int(from) && !dtype_is_bool(from)) return bound_of_dtype(to);
+  ConstBound b = arith_const_bound(a, value);
+  bool widens =
+      from.code == to.code ? from.bits <= to.bits : from.code != DTYPE_INT && from.bits < to.bits;
+  return widens ? b : unless_wrapped(b, to);
+}
+
+static ConstBound bound_of(Analyzer *a, Node *e) {
+  if (node_is_binary(e->kind)) return bound_of_binary(a, e);
+  switch (e->kind) {
+  case NK_Var: return bound_of_var(a, e);
+  case NK_Select:
+    return bound_join(arith_const_bound(a, AS(Select, e)->then),
+                      arith_const_bound(a, AS(Select, e)->orelse));
+  case NK_Broadcast: return arith_const_bound(a, AS(Broadcast, e)->value);
+  case NK_Ramp: return bound_of_ramp(a, AS(Ramp, e));
+  case NK_Call: return bound_of_call(a, e);
+  case NK_Cast: return bound_of_cast(a, e);
+  default: return bound_of_dtype(e->dtype);
+  }
 }
 
 ConstBound arith_const_bound(Analyzer *a, Node *e) {
   int64_t value;
-  if (expr_is_const_int(e, &value))
-    return e->dtype.code == DTYPE_UINT && value < 0 ? dtype_bound(e->dtype)
-                                                    : (ConstBound){value, value};
-  if (!dtype_is_int(e->dtype) && !dtype_is_bool(e->dtype)) return everything;
-  if (node_is_binary(e->kind)) return within_dtype(bound_of_binary(a, e), e->dtype);
-  switch (e->kind) {
-  case NK_Var: return bound_of_var(a, e);
-  case NK_Select:
-    return join(arith_const_bound(a, AS(Select, e)->then),
-                arith_const_bound(a, AS(Select, e)->orelse));
-  case NK_Broadcast: return arith_const_bound(a, AS(Broadcast, e)->value);
-  case NK_Ramp: {
-    ConstBound base = arith_const_bound(a, AS(Ramp, e)->base),
-               stride = arith_const_bound(a, AS(Ramp, e)->stride);
-    return within_dtype(bound_add(base, bound_mul(stride, (ConstBound){0, AS(Ramp, e)->lanes - 1})),
-                        e->dtype);
+  if (expr_is_const_int(e, &value)) {
+    bool beyond = e->dtype.code == DTYPE_UINT && value < 0;
+    return beyond ? bound_of_dtype(e->dtype) : (ConstBound){value, value};
   }
-  case NK_Cast: {
-    DataType from = AS(Cast, e)->value->dtype;
-    if (!dtype_is_int(from) && !dtype_is_bool(from)) return dtype_bound(e->dtype);
-    return within_dtype(arith_const_bound(a, AS(Cast, e)->value), e->dtype);
-  }
-  case NK_Call:
-    if (is_intrin_call(e, "if_then_else"))
-      return join(arith_const_bound(a, AS(Call, e)->args.at[1]),
-                  arith_const_bound(a, AS(Call, e)->args.at[2]));
-    if (is_intrin_call(e, "likely")) return arith_const_bound(a, AS(Call, e)->args.at[0]);
-    return dtype_bound(e->dtype);
-  default: return dtype_bound(e->dtype);
-  }
-}
-
-ConstBound linear_bound(Analyzer *a, const Linear *l) {
-  ConstBound sum = {l->constant, l->constant};
-  for (int i = 0; i < l->terms.len; i++)
-    sum = bound_add(sum, bound_scale(arith_const_bound(a, l->terms.at[i]), l->coeffs.at[i]));
-  return sum;
+  if ((!dtype_is_int(e->dtype) && !dtype_is_bool(e->dtype)) || stack_is_low())
+    return bound_of_dtype(e->dtype);
+  Known *k = known_of(a, e);
+  if (k->has_bound) return k->bound;
+  ConstBound b = bound_of(a, e);
+  if (is_signed_index(e->dtype)) b = bound_by_facts(a, e, b);
+  k = known_of(a, e);
+  k->has_bound = true;
+  return k->bound = b;
 }

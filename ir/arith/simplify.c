@@ -1,239 +1,237 @@
 /* simplify.c -- expressions in a simpler form, wherever the facts hold.
  *
- * Bottom up: operands first, then the rules of the node. Sums and products become canonical linear
- * forms; divisions and moduli split off what is divisible; comparisons, minima and choices are
- * decided where bounds or facts decide them. Every rule makes the expression smaller, or canonical
- * once, so the rewriting ends. */
+ * Bottom up: operands first, then the node by what it is. Sums and products of indices become
+ * canonical linear forms, once for the whole sum; divisions split off what is divisible;
+ * comparisons, minima and choices are decided where bounds or facts decide them; then come the
+ * identities of rule.def. Each step gives the canonical form of its kind or something smaller, and
+ * none is repeated on its own result, so the rewriting ends. Expressions with effects keep their
+ * form: only what is below them is simplified. */
 #include "ir/arith/arith_impl.h"
+#include "ir/support/stack.h"
 
 static Node *simplify(Mutator *m, Node *n);
 
-static Node *simplify_linear(Node *e) {
-  Linear l;
-  if (!is_signed_index(e->dtype) || !arith_linear(e, &l)) return e;
-  Node *out = linear_expr(&l, e->dtype, e->span);
-  return node_equal(out, e, false, NULL) ? e : out;
+/* ---- sums ---- */
+
+static bool is_sum(const Node *n) { return is_ring(n->kind) && is_signed_index(n->dtype); }
+
+/* The same sum with its terms simplified. */
+static Node *simplify_terms(Mutator *m, Node *n) {
+  if (!is_sum(n) || stack_is_low()) return simplify(m, n);
+  Node *a = simplify_terms(m, as_binary(n)->a), *b = simplify_terms(m, as_binary(n)->b);
+  if (a == as_binary(n)->a && b == as_binary(n)->b) return n;
+  return arith_binary(n->kind, a, b, n->span);
 }
 
-/* The dividend as divisor * quotient + rest: terms and constant that the divisor divides go to the
- * quotient. */
-static void split_by(const Linear *l, int64_t divisor, Linear *quotient, Linear *rest) {
-  *quotient = *rest = (Linear){0};
-  for (int i = 0; i < l->terms.len; i++) {
-    Linear *to = l->coeffs.at[i] % divisor == 0 ? quotient : rest;
-    vec_push(&to->terms, l->terms.at[i]);
-    vec_push(&to->coeffs, to == quotient ? l->coeffs.at[i] / divisor : l->coeffs.at[i]);
-  }
-  rest->constant = floor_mod(l->constant, divisor);
-  quotient->constant = floor_div(l->constant, divisor);
+static Node *simplify_whole_sum(Mutator *m, Node *n) {
+  n = simplify_terms(m, n);
+  Node *folded = node_is_binary(n->kind)
+                     ? fold_binary(n->kind, as_binary(n)->a, as_binary(n)->b, n->span)
+                     : NULL;
+  if (folded) n = folded;
+  return is_sum(n) && !content_of(m->context, n).state ? simplify_sum(m->context, n) : n;
 }
 
-static int64_t common_factor(const Linear *l, int64_t g) {
-  for (int i = -1; i < l->terms.len; i++) {
-    int64_t k = i < 0 ? l->constant : l->coeffs.at[i];
-    k = k < 0 ? -k : k;
-    while (k) {
-      int64_t r = g % k;
-      g = k;
-      k = r;
-    }
-  }
-  return g;
-}
+/* ---- logic and choices: parts are simplified where other parts are known ---- */
 
-static Node *nonzero_sum(Node *a, const Linear *b, DataType t, Span span) {
-  if (!b->terms.len && !b->constant) return a;
-  return expr_binary(NK_Add, linear_expr(b, t, span), a, span);
-}
-
-/* x // c and x % c with a positive constant c. */
-static Node *divide_by_const(Analyzer *a, Node *e, int64_t c) {
-  Binary *b = (Binary *)(void *)e;
-  Linear l, quotient, rest;
-  if (!arith_linear(b->a, &l)) return e;
-  bool is_div = e->kind == NK_FloorDiv;
-  split_by(&l, c, &quotient, &rest);
-  ConstBound r = linear_bound(a, &rest);
-  if (r.lo >= 0 && r.hi < c)
-    return is_div ? linear_expr(&quotient, e->dtype, e->span)
-                  : linear_expr(&rest, e->dtype, e->span);
-  int64_t g = common_factor(&rest, c);
-  Linear small = {.constant = rest.constant / g};
-  for (int i = 0; i < rest.terms.len; i++) {
-    vec_push(&small.terms, rest.terms.at[i]);
-    vec_push(&small.coeffs, rest.coeffs.at[i] / g);
-  }
-  Node *inner = linear_expr(&small, e->dtype, e->span);
-  Binary *nested = (Binary *)(void *)inner;
-  int64_t d, product;
-  if (is_div) {
-    /* (x // d) // c is x // (d * c) */
-    bool chain = inner->kind == NK_FloorDiv && expr_is_const_int(nested->b, &d) && d > 0 &&
-                 !__builtin_mul_overflow(d, c / g, &product) && product <= dtype_max_int(e->dtype);
-    Node *part =
-        chain ? expr_binary(NK_FloorDiv, nested->a, int_imm(e->dtype, product, e->span), e->span)
-              : expr_binary(NK_FloorDiv, inner, int_imm(e->dtype, c / g, e->span), e->span);
-    return nonzero_sum(part, &quotient, e->dtype, e->span);
-  }
-  Node *mod = expr_binary(NK_FloorMod, inner, int_imm(e->dtype, c / g, e->span), e->span);
-  return g == 1 ? mod : expr_binary(NK_Mul, mod, int_imm(e->dtype, g, e->span), e->span);
-}
-
-/* Is the expression a product that has `factor` in it? *rest gets the others. */
-static bool take_factor(Node *e, Node *factor, Node **rest) {
-  if (node_equal(e, factor, false, NULL)) return *rest = int_imm(e->dtype, 1, e->span), true;
-  if (!IS(Mul, e)) return false;
-  Node *inner;
-  if (take_factor(AS(Mul, e)->a, factor, &inner))
-    return *rest = expr_binary(NK_Mul, inner, AS(Mul, e)->b, e->span), true;
-  if (take_factor(AS(Mul, e)->b, factor, &inner))
-    return *rest = expr_binary(NK_Mul, AS(Mul, e)->a, inner, e->span), true;
-  return false;
-}
-
-/* (n * m + i) // m with 0 <= i < m. */
-static Node *divide_by_symbol(Analyzer *a, Node *e) {
-  Binary *b = (Binary *)(void *)e;
-  Linear l, quotient = {0}, rest = {0}, room, divisor;
-  if (!arith_linear(b->a, &l) || !arith_linear(b->b, &divisor)) return e;
-  rest.constant = l.constant;
-  for (int i = 0; i < l.terms.len; i++) {
-    Node *others;
-    bool divisible = take_factor(l.terms.at[i], b->b, &others);
-    vec_push(divisible ? &quotient.terms : &rest.terms, divisible ? others : l.terms.at[i]);
-    vec_push(divisible ? &quotient.coeffs : &rest.coeffs, l.coeffs.at[i]);
-  }
-  if (!linear_sub(&divisor, &rest, &room)) return e;
-  room.constant--; /* 0 <= rest <= divisor - 1: so the divisor is positive too */
-  if (!linear_is_nonneg(a, &rest) || !linear_is_nonneg(a, &room)) return e;
-  return simplify_linear(
-      linear_expr(e->kind == NK_FloorDiv ? &quotient : &rest, e->dtype, e->span));
-}
-
-static Node *simplify_division(Analyzer *a, Node *e) {
-  Binary *b = (Binary *)(void *)e;
-  if (!is_signed_index(e->dtype)) return e;
-  int64_t c;
-  bool floors = e->kind == NK_FloorDiv || e->kind == NK_FloorMod;
-  if (!floors) { /* truncation and floor agree on numbers that are not negative */
-    if (arith_const_bound(a, b->a).lo < 0 || arith_const_bound(a, b->b).lo < 1) return e;
-    Node *floor = expr_binary(e->kind == NK_Div ? NK_FloorDiv : NK_FloorMod, b->a, b->b, e->span);
-    return floor->kind == NK_FloorDiv || floor->kind == NK_FloorMod ? simplify_division(a, floor)
-                                                                    : floor;
-  }
-  if (expr_is_const_int(b->b, &c)) return c > 0 ? divide_by_const(a, e, c) : e;
-  return divide_by_symbol(a, e);
-}
-
-/* 1: holds, 0: does not, -1: not known. x >= y? */
-static int compare_forms(Analyzer *a, const Linear *x, const Linear *y, int64_t margin) {
-  Linear d, opposite;
-  if (!linear_sub(x, y, &d) || __builtin_sub_overflow(d.constant, margin, &d.constant)) return -1;
-  if (linear_is_nonneg(a, &d)) return 1;
-  Linear zero = {0};
-  if (!linear_sub(&zero, &d, &opposite)) return -1;
-  opposite.constant--; /* d <= -1 */
-  return linear_is_nonneg(a, &opposite) ? 0 : -1;
-}
-
-static Node *decided(int truth, Node *e) { return truth < 0 ? e : int_imm(BOOL, truth, e->span); }
-
-static Node *simplify_compare(Analyzer *a, Node *e) {
-  Binary *b = (Binary *)(void *)e;
-  Linear x, y;
-  if (!is_signed_index(b->a->dtype) || !arith_linear(b->a, &x) || !arith_linear(b->b, &y)) return e;
-  switch (e->kind) {
-  case NK_GE: return decided(compare_forms(a, &x, &y, 0), e);
-  case NK_GT: return decided(compare_forms(a, &x, &y, 1), e);
-  case NK_LE: return decided(compare_forms(a, &y, &x, 0), e);
-  case NK_LT: return decided(compare_forms(a, &y, &x, 1), e);
-  default: break;
-  }
-  int ge = compare_forms(a, &x, &y, 0), le = compare_forms(a, &y, &x, 0);
-  int equal = ge == 0 || le == 0 ? 0 : ge == 1 && le == 1 ? 1 : -1;
-  return decided(equal < 0 || e->kind == NK_EQ ? equal : !equal, e);
-}
-
-static Node *simplify_extreme(Analyzer *a, Node *e) {
-  Binary *b = (Binary *)(void *)e;
-  Linear x, y;
-  if (!is_signed_index(e->dtype) || !arith_linear(b->a, &x) || !arith_linear(b->b, &y)) return e;
-  int ge = compare_forms(a, &x, &y, 0), le = compare_forms(a, &y, &x, 0);
-  if (ge == 1) return e->kind == NK_Max ? b->a : b->b;
-  if (le == 1) return e->kind == NK_Max ? b->b : b->a;
-  return e;
-}
-
-/* The arms of a choice are simplified under its condition. */
-static Node *simplify_arm(Mutator *m, Node *cond, Node *arm) {
+/* `eager`: n is evaluated where the condition does not hold, too, and must not fail there because
+ * of what was done to it. */
+static Node *simplify_under(Mutator *m, Node *cond, Node *n, bool eager) {
   Analyzer *a = m->context;
+  if (content_of(a, cond).state || (eager && content_of(a, n).traps)) return simplify(m, n);
   int mark = arith_enter(a, cond);
-  Node *out = simplify(m, arm);
+  Map known = m->identities; /* what was found out under the condition is not so elsewhere */
+  m->identities = (Map){0};
+  Node *out = simplify(m, n);
+  m->identities = known;
   arith_leave(a, mark);
   return out;
 }
 
-static Node *simplify_call(Mutator *m, Node *n) {
-  if (!is_intrin_call(n, "if_then_else")) return mutate_children(m, n);
-  Call *c = AS(Call, n);
-  Node *cond = simplify(m, c->args.at[0]);
+/* The second operand counts only where the first leaves the answer open. */
+static Node *simplify_logic(Mutator *m, Node *n) {
+  Node *a = simplify(m, as_binary(n)->a);
+  Node *where = IS(And, n) ? a : expr_not(a, a->span);
+  Node *b = n->dtype.lanes == 1 ? simplify_under(m, simplify_by_rules(where), as_binary(n)->b, true)
+                                : simplify(m, as_binary(n)->b);
+  if (a != as_binary(n)->a || b != as_binary(n)->b) n = arith_binary(n->kind, a, b, n->span);
+  return n->kind == NK_And || n->kind == NK_Or ? simplify_by_rules(n) : n;
+}
+
+typedef struct Choice {
+  Node *cond, *then, *orelse;
+} Choice;
+
+/* Returns the arm that is sure to be chosen, or NULL. */
+static Node *simplify_choice(Mutator *m, Choice *c, bool eager) {
   int64_t truth;
-  if (expr_is_const_int(cond, &truth)) return simplify(m, c->args.at[truth ? 1 : 2]);
-  Node *then = simplify_arm(m, cond, c->args.at[1]),
-       *orelse = simplify_arm(m, expr_not(cond, cond->span), c->args.at[2]);
-  if (cond == c->args.at[0] && then == c->args.at[1] && orelse == c->args.at[2]) return n;
-  return expr_call("if_then_else", n->dtype, NODES(cond, then, orelse), n->span);
+  c->cond = simplify(m, c->cond);
+  if (expr_is_const_int(c->cond, &truth)) return simplify(m, truth ? c->then : c->orelse);
+  if (c->cond->dtype.lanes == 1) {
+    Node *not = simplify_by_rules(expr_not(c->cond, c->cond->span));
+    c->then = simplify_under(m, c->cond, c->then, eager);
+    c->orelse = simplify_under(m, not, c->orelse, eager);
+  } else {
+    c->then = simplify(m, c->then);
+    c->orelse = simplify(m, c->orelse);
+  }
+  bool same = node_equal(c->then, c->orelse, false, NULL) && expr_effect(c->cond) < EFFECT_STATE;
+  return same && expr_effect(c->then) < EFFECT_STATE ? c->then : NULL;
+}
+
+static Node *simplify_select(Mutator *m, Node *n) {
+  Select *s = AS(Select, n);
+  Choice c = {s->cond, s->then, s->orelse};
+  Node *chosen = simplify_choice(m, &c, true);
+  if (chosen) return expr_broadcast(chosen, n->dtype.lanes, n->span);
+  if (c.cond != s->cond || c.then != s->then || c.orelse != s->orelse)
+    n = MAKE(Select, n->span, n->dtype, .cond = c.cond, .then = c.then, .orelse = c.orelse);
+  return simplify_by_rules(n);
+}
+
+static Node *simplify_if_then_else(Mutator *m, Node *n) {
+  Call *call = AS(Call, n);
+  Choice c = {call->args.at[0], call->args.at[1], call->args.at[2]};
+  Node *chosen = simplify_choice(m, &c, false);
+  if (chosen) return chosen;
+  if (c.cond == call->args.at[0] && c.then == call->args.at[1] && c.orelse == call->args.at[2])
+    return n;
+  Call copy = *call;
+  copy.args = NODES(c.cond, c.then, c.orelse);
+  return gc_copy(&copy, sizeof copy);
+}
+
+/* ---- other nodes ---- */
+
+static Node *simplify_var(Analyzer *a, Node *n) {
+  VarInfo *info = var_info(a, n);
+  Node *value = info ? info->value : NULL;
+  bool is_leaf = (IS(IntImm, value) || IS(Var, value)) && dtype_equal(value->dtype, n->dtype);
+  if (is_leaf) return value;
+  ConstBound b = arith_const_bound(a, n);
+  bool is_point = dtype_is_int(n->dtype) && n->dtype.lanes == 1 && b.lo == b.hi &&
+                  b.lo != ARITH_POS_INF && b.lo != ARITH_NEG_INF;
+  return is_point ? int_imm(n->dtype, b.lo, n->span) : n;
+}
+
+static Node *simplify_let(Mutator *m, Node *n) {
+  Let out = *AS(Let, n);
+  out.value = simplify(m, out.value);
+  arith_bind_value(m->context, out.var, out.value);
+  out.body = simplify(m, out.body);
+  bool same = out.value == AS(Let, n)->value && out.body == AS(Let, n)->body;
+  return same ? n : gc_copy(&out, sizeof out);
+}
+
+/* A cast back over a cast that lost nothing. */
+static Node *simplify_cast(Analyzer *a, Node *n) {
+  Node *value = AS(Cast, n)->value;
+  Node *out = expr_cast(n->dtype, value, n->span);
+  if (!IS(Cast, out) || !IS(Cast, value)) return IS(Cast, out) ? n : out;
+  Node *inner = AS(Cast, value)->value;
+  bool ints = dtype_is_int(n->dtype) && dtype_is_int(value->dtype) && dtype_is_int(inner->dtype) &&
+              n->dtype.lanes == 1;
+  if (!ints) return n;
+  ConstBound b = arith_const_bound(a, inner);
+  bool kept = bound_fits(b, value->dtype) ||
+              (inner->dtype.code == value->dtype.code && inner->dtype.bits <= value->dtype.bits);
+  bool cut_anyway = n->dtype.bits <= value->dtype.bits; /* the low bits are the same */
+  if (!kept && !cut_anyway) return n;
+  out = expr_cast(n->dtype, inner, n->span);
+  return IS(Cast, out) ? simplify_cast(a, out) : out;
 }
 
 static Node *simplify_binary(Analyzer *a, Node *n) {
-  Binary *b = (Binary *)(void *)n;
-  bool divides =
-      n->kind == NK_Div || n->kind == NK_Mod || n->kind == NK_FloorDiv || n->kind == NK_FloorMod;
-  if (divides && expr_is_zero(b->b)) return n; /* stays, to fail where it runs */
+  Binary *b = as_binary(n);
+  int64_t divisor;
+  if (kind_divides(n->kind) && expr_is_splat_int(b->b, &divisor) && divisor == 0)
+    return n; /* fails where it runs */
   Node *folded = fold_binary(n->kind, b->a, b->b, n->span);
   if (folded) return folded;
+  Node *ruled = simplify_by_rules(n);
+  if (ruled != n)
+    return node_is_binary(ruled->kind) && ruled->kind != n->kind ? simplify_binary(a, ruled)
+                                                                 : ruled;
   switch (n->kind) {
-  case NK_Add:
-  case NK_Sub:
-  case NK_Mul: return simplify_linear(n);
   case NK_Div:
   case NK_Mod:
   case NK_FloorDiv:
   case NK_FloorMod: return simplify_division(a, n);
   case NK_Min:
   case NK_Max: return simplify_extreme(a, n);
-  case NK_And:
-  case NK_Or: return n;
-  default: return simplify_compare(a, n);
+  default: return n->kind >= NK_EQ && n->kind <= NK_GE ? simplify_compare(a, n) : n;
   }
+}
+
+static Node *simplify_node(Analyzer *a, Node *n) {
+  if (content_of(a, n).state) return n;
+  if (n->dtype.lanes != 1) {
+    Node *v = simplify_vector(a, n);
+    return v == n && (node_is_binary(n->kind) || IS(Not, n)) ? simplify_by_rules(n) : v;
+  }
+  if (node_is_binary(n->kind)) return simplify_binary(a, n);
+  switch (n->kind) {
+  case NK_Not:
+    return IS(IntImm, AS(Not, n)->a) ? expr_not(AS(Not, n)->a, n->span) : simplify_by_rules(n);
+  case NK_Cast: return simplify_cast(a, n);
+  case NK_Call: {
+    if (is_intrin_call(n, "likely") && IS(IntImm, AS(Call, n)->args.at[0]))
+      return AS(Call, n)->args.at[0];
+    Node *folded = fold_call(n);
+    return folded ? folded : n;
+  }
+  default: return n;
+  }
+}
+
+/* A condition that facts state as it stands. */
+static Node *simplify_condition(Analyzer *a, Node *n) {
+  bool scalar_bool = dtype_is_bool(n->dtype) && n->dtype.lanes == 1 && a->facts.len;
+  int truth = scalar_bool ? condition_known(a, n) : -1;
+  return truth < 0 ? n : int_imm(BOOL, truth, n->span);
+}
+
+static Node *simplify_kind(Mutator *m, Node *n) {
+  Analyzer *a = m->context;
+  bool choice = n->kind == NK_And || n->kind == NK_Or || n->kind == NK_Select;
+  if (choice && content_of(a, n).state) return mutate_children(m, n);
+  switch (n->kind) {
+  case NK_Var: return simplify_var(a, n);
+  case NK_IntImm:
+  case NK_FloatImm:
+  case NK_StringImm: return n;
+  case NK_And:
+  case NK_Or: return simplify_logic(m, n);
+  case NK_Select: return simplify_select(m, n);
+  case NK_Let: return simplify_let(m, n);
+  default: break;
+  }
+  if (is_sum(n)) return simplify_whole_sum(m, n);
+  if (is_intrin_call(n, "if_then_else")) return simplify_if_then_else(m, n);
+  return simplify_node(a, mutate_children(m, n));
+}
+
+typedef struct Errand {
+  Mutator *m;
+  Node *n;
+} Errand;
+
+static void simplify_errand(void *context) {
+  Errand *e = context;
+  e->n = simplify(e->m, e->n);
 }
 
 static Node *simplify(Mutator *m, Node *n) {
-  if (!n || !node_is_expr(n)) return n;
-  Analyzer *a = m->context;
-  if (IS(Var, n)) {
-    Node *value = map_get(&a->values, n);
-    return value && (IS(IntImm, value) || IS(Var, value)) ? expr_cast(n->dtype, value, n->span) : n;
+  if (!node_is_expr(n)) return IS(BufferRegion, n) || IS(Range, n) ? mutate_children(m, n) : n;
+  if (stack_is_low()) {
+    Errand e = {m, n};
+    stack_run(simplify_errand, &e);
+    return e.n;
   }
-  if (IS(Call, n)) return simplify_call(m, n);
-  n = mutate_children(m, n);
-  if (node_is_binary(n->kind)) return simplify_binary(a, n);
-  if (IS(Not, n)) return IS(IntImm, AS(Not, n)->a) ? expr_not(AS(Not, n)->a, n->span) : n;
-  if (IS(Cast, n)) return expr_cast(n->dtype, AS(Cast, n)->value, n->span);
-  if (IS(Select, n)) {
-    int64_t truth;
-    if (expr_is_const_int(AS(Select, n)->cond, &truth))
-      return truth ? AS(Select, n)->then : AS(Select, n)->orelse;
-  }
-  return n;
+  return simplify_condition(m->context, simplify_kind(m, n));
 }
 
 Node *arith_simplify(Analyzer *a, Node *e) {
-  enum { LIMIT = 8 }; /* nested questions about the same expression end here */
-  if (a->depth >= LIMIT) return e;
-  a->depth++;
   Mutator m = {.rewrite = simplify, .context = a};
-  Node *out = simplify(&m, e);
-  a->depth--;
-  return out;
+  return simplify(&m, e);
 }

@@ -125,8 +125,7 @@ static void print_callee(Printer *p, Node *op) {
   const Intrin *in = intrin_of(op);
   if (in) return str_printf(&p->out, "T.%s", in->name);
   if (IS(GlobalVar, op)) {
-    p->uses_cls = true;
-    return str_printf(&p->out, "%s%s", p->class_name ? "cls." : "", AS(GlobalVar, op)->name);
+    return str_printf(&p->out, "%s%s", p->self ? p->self : "", AS(GlobalVar, op)->name);
   }
   str_printf(&p->out, "T.%s", AS(Op, op)->name);
 }

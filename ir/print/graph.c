@@ -231,7 +231,7 @@ void print_relax(Printer *p, Node *n) {
   case NK_RelaxVar: str_add(&p->out, name_of(p, n)); break;
   case NK_GlobalVar:
     p->uses_cls = true;
-    str_printf(&p->out, "%s%s", p->class_name ? "cls." : "", AS(GlobalVar, n)->name);
+    str_printf(&p->out, "%s%s", p->self ? p->self : "", AS(GlobalVar, n)->name);
     break;
   case NK_Op: str_printf(&p->out, "R.%s", AS(Op, n)->name + 6); break;
   case NK_ExternFunc:
@@ -457,6 +457,7 @@ static void print_dim_declarations(Printer *p, Function *f) {
 
 void print_function(Printer *p, Function *f, const char *name) {
   int mark = scope_begin(p);
+  p->self = p->class_name ? "cls." : "";
   bool is_local = p->local++ > 0, is_private = !func_symbol(&f->node) && !is_local;
   Str flags = {0};
   if (is_private) str_add(&flags, "private=True");

@@ -626,6 +626,7 @@ static void print_body(Printer *p, Node *body) {
 void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
   int mark = scope_begin(p);
   p->views = find_views(f);
+  p->self = p->class_name ? str_format("%s.", p->class_name) : "";
   Map definable = definable_dims(f);
   bool is_private = !func_symbol(&f->node);
   Str flags = {0};

@@ -10,7 +10,8 @@
 /* Reserved, not used, until touched. Stacks of this many levels may wait for one another. */
 enum { LARGE_STACK = 1 << 30, SMALL_STACK = 64 << 20, LEVELS = 4 };
 
-static _Thread_local uintptr_t low_mark; /* addresses below it are the last quarter; 0: not yet known */
+static _Thread_local uintptr_t
+    low_mark; /* addresses below it are the last quarter; 0: not yet known */
 static _Thread_local int level;
 
 static uintptr_t find_low_mark(void) {
@@ -56,7 +57,8 @@ static bool start(pthread_t *thread, size_t stack_size, Errand *e) {
 void stack_run(void (*fn)(void *context), void *context) {
   Errand e = {fn, context, level + 1, NULL};
   pthread_t thread;
-  bool started = level < LEVELS && (start(&thread, LARGE_STACK, &e) || start(&thread, SMALL_STACK, &e));
+  bool started =
+      level < LEVELS && (start(&thread, LARGE_STACK, &e) || start(&thread, SMALL_STACK, &e));
   if (!started) error_raisef("RecursionError", (Span){0}, "the program is nested too deeply");
   pthread_join(thread, NULL);
   if (e.error) error_raise(e.error);

@@ -144,6 +144,7 @@ Node *find_vdevice(const char *kind, int64_t nth);
 
 Value tensor_function(Env *env, AstDef *def, CallArgs *args); /* @T.prim_func */
 Value graph_function(Env *env, AstDef *def, CallArgs *args);  /* @R.function */
+DataType tensor_return_dtype(Env *env, AstDef *def);          /* void if there is no annotation */
 /* The struct info of a graph function by its signature alone, so that functions of a module may
  * call each other in any order. */
 Node *graph_signature(Env *env, AstDef *def);
@@ -152,7 +153,8 @@ Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span);
 /* Raises if a decorator is given positional arguments or keywords that it does not know. */
 void check_decorator_args(const char *decorator, CallArgs *args, int n, const char *const *known);
 bool keyword_flag(CallArgs *args, const char *name, bool otherwise);
-extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module, decorate_rewriter;
+extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module,
+    decorate_rewriter;
 
 /* ---- graph functions ---- */
 

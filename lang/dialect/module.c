@@ -121,6 +121,12 @@ static void declare_member(void *context) {
   }
   Node *global =
       MAKE(GlobalVar, def->name_span, VOID_TYPE, .sinfo = sinfo_object(), .name = def->name);
+  if (decorator == &decorate_prim_func && def->result) { /* calls of it need their dtype */
+    DataType t = tensor_return_dtype(job->env, def);
+    Node *ret = MAKE(PrimStructInfo, def->name_span, VOID_TYPE, .elem = t);
+    if (!dtype_is_void(t))
+      AS(GlobalVar, global)->sinfo = MAKE(FuncStructInfo, def->name_span, VOID_TYPE, .ret = ret);
+  }
   Member *m = NEW(Member, .def = def, .decorator = decorator, .args = args, .global = global);
   env_set(job->env, def->name, value_node(global));
   vec_push(&job->members, m);
@@ -216,10 +222,12 @@ static Value decorate_rewriter_class(Env *env, Ast *definition, CallArgs *args) 
   if (!value_is_node(v, NK_IRModule)) return v;
   Node *pattern = module_find(v.node, "pattern"), *replacement = module_find(v.node, "replacement");
   if (!IS(Function, pattern) || !IS(Function, replacement))
-    raise("TypeError", definition->span, "a rewriter needs two graph functions, 'pattern' and 'replacement'");
+    raise("TypeError", definition->span,
+          "a rewriter needs two graph functions, 'pattern' and 'replacement'");
   const char *why = NULL;
   if (!node_equal(sinfo_of(pattern), sinfo_of(replacement), true, &why))
-    raise("TypeError", replacement->span, "'replacement' must have the signature of 'pattern'; they differ at %s", why);
+    raise("TypeError", replacement->span,
+          "'replacement' must have the signature of 'pattern'; they differ at %s", why);
   IRModule m = *AS(IRModule, v.node);
   m.attrs = dict_with(m.attrs, "relax.rewriter", int_imm(BOOL, 1, definition->span));
   return value_node(gc_copy(&m, sizeof m));

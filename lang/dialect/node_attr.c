@@ -109,9 +109,7 @@ static const Builtin relax_methods[] = {
     {"astype", "dtype", relax_astype, "the same values in another dtype"},
 };
 
-static Value dtype_or_empty(DataType t) {
-  return value_str(dtype_is_void(t) ? "" : dtype_text(t));
-}
+static Value dtype_or_empty(DataType t) { return value_str(dtype_is_void(t) ? "" : dtype_text(t)); }
 
 /* A scalar stands in for a tensor of one element. */
 static Value prim_info_attr(PrimStructInfo *p, const char *name) {

@@ -249,6 +249,13 @@ static Value node_iter(Value v, Span span) {
   return value_iter(value_list(items), span);
 }
 
+/* What a tensor program returns, as far as its declaration tells. */
+static DataType call_dtype(Node *callee) {
+  Node *info = sinfo_of(callee),
+       *ret = IS(FuncStructInfo, info) ? AS(FuncStructInfo, info)->ret : NULL;
+  return IS(PrimStructInfo, ret) ? AS(PrimStructInfo, ret)->elem : VOID_TYPE;
+}
+
 /* f(x) of a module function or a function value. */
 static Value node_call(Value f, CallArgs *args) {
   Node *n = f.node;
@@ -259,7 +266,7 @@ static Value node_call(Value f, CallArgs *args) {
   NodeVec operands = {0};
   if (tensor) {
     for each (Value, a, &args->positional) vec_push(&operands, to_expr(*a, args->span));
-    return value_node(MAKE(Call, args->span, VOID_TYPE, .op = n, .args = operands));
+    return value_node(MAKE(Call, args->span, call_dtype(n), .op = n, .args = operands));
   }
   for each (Value, a, &args->positional) vec_push(&operands, to_relax(*a, args->span));
   return value_node(relax_call(n, operands, NULL, (NodeVec){0}, args->span));

@@ -129,8 +129,8 @@ static Value infos_of_tuple(const OpParam *p, NodeVec infos, Span span) {
 }
 
 static void check_tensor_operand(const OpParam *p, Node *info, Span span) {
-  bool fits = IS(TensorStructInfo, info) ||
-              (p->kind == PARAM_TENSOR_OR_PRIM && IS(PrimStructInfo, info));
+  bool fits =
+      IS(TensorStructInfo, info) || (p->kind == PARAM_TENSOR_OR_PRIM && IS(PrimStructInfo, info));
   if (!fits)
     raise("TypeError", span, "'%s' must be a tensor, found a value of %s%s", p->name,
           info ? ir_print(info, NULL) : "no known type",
@@ -149,8 +149,9 @@ static Value operand_info(const OpParam *p, Node *n) {
   bool tuple = p->kind == PARAM_TENSORS || p->kind == PARAM_PRIMS;
   if (IS(TupleStructInfo, info) && (tuple || IS(Tuple, n)))
     return infos_of_tuple(p, AS(TupleStructInfo, info)->fields, n->span);
-  if (tuple) raise("TypeError", n->span, "'%s' must be a tuple, found a value of %s", p->name,
-                   ir_print(info, NULL));
+  if (tuple)
+    raise("TypeError", n->span, "'%s' must be a tuple, found a value of %s", p->name,
+          ir_print(info, NULL));
   if (p->kind == PARAM_SHAPE) return value_node(n);
   if (IS(PrimValue, n)) return from_attr(AS(PrimValue, n)->value);
   if (IS(ShapeExpr, n)) return value_node(n);
@@ -197,7 +198,7 @@ static Node *on_device(Node *info, Node *device) {
 static Node *device_of_operands(NodeVec operands) {
   for each (Node *, a, &operands) {
     Node *info = sinfo_of(*a);
-    Node *found = IS(Tuple, *a)               ? device_of_operands(AS(Tuple, *a)->fields)
+    Node *found = IS(Tuple, *a)                ? device_of_operands(AS(Tuple, *a)->fields)
                   : IS(TensorStructInfo, info) ? AS(TensorStructInfo, info)->vdevice
                                                : NULL;
     if (found) return found;
@@ -269,8 +270,7 @@ static void expand_call(void *context) {
   if (result.type == &type_tuple || result.type == &type_list) outputs = *value_items(result);
   else if (!value_is_none(result)) vec_push(&outputs, result);
   const char *dot = strrchr(x->info->name, '.');
-  if (outputs.len)
-    x->program = te_prim_func(str_intern(dot + 1), inputs, outputs, x->call->span);
+  if (outputs.len) x->program = te_prim_func(str_intern(dot + 1), inputs, outputs, x->call->span);
 }
 
 static Node *legalize_call(const OpInfo *info, Node *node) {

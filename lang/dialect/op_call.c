@@ -2,6 +2,7 @@
  * definition, and become operands and attributes. */
 #include "lang/dialect/op.h"
 #include "lang/builtin/tensor.h"
+#include "lang/value/object.h"
 
 /* ---- attributes ---- */
 
@@ -199,8 +200,7 @@ static void make_call(void *context) {
     else attrs = dict_with(attrs, p->name, op_attr_node(p, given.at[i], span));
   }
   while (operands.len && IS(None, vec_last(&operands))) operands.len--;
-  m->result =
-      value_node(relax_call(op_get(d->info.name), operands, attrs, (NodeVec){0}, span));
+  m->result = value_node(relax_call(op_get(d->info.name), operands, attrs, (NodeVec){0}, span));
 }
 
 /* The definition's normalize(...) turns the values of all parameters into those of the normal form;
@@ -209,7 +209,7 @@ static void make_call(void *context) {
 static Value call_op(Value f, CallArgs *args) {
   OpDefinition *d = definition_of(f.object);
   Making m = {.definition = d, .args = args};
-  Error *e = protect(make_call, &m);
+  Error *e = eval_protect(make_call, &m);
   if (!e) return m.result;
   if (str_same(e->kind, ERROR_INTERNAL) || str_same(e->kind, ERROR_POISONED)) error_raise(e);
   bool named = strncmp(e->text, "R.", 2) == 0;

@@ -2,6 +2,7 @@
  * values. */
 #include "lang/dialect/packed.h"
 #include "lang/builtin/tensor.h"
+#include "ir/support/stack.h"
 
 /* ---- arguments ---- */
 
@@ -20,6 +21,8 @@ static void put(Marshal *m, int type, TvmsValue v) {
 static void marshal(Marshal *m, Value v, Span span);
 
 static void marshal_tuple(Marshal *m, Value v, Span span) {
+  if (stack_is_low())
+    raise("RecursionError", span, "the tuple is nested too deeply to be passed to compiled code");
   Marshal inner = {0};
   for each (Value, x, value_items(v)) marshal(&inner, *x, span);
   TvmsTuple *t;

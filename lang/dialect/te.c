@@ -22,9 +22,13 @@ void te_scope_end(TeScope outer) {
   in_operator = outer.in_operator;
 }
 
+static Analyzer *dims_analyzer(Node *a, Node *b);
+
 static Node *to_dim(Value v, Span span) {
   Node *n = to_expr(v, span);
-  return in_operator && dtype_is_int(n->dtype) ? expr_cast(INT64, n, span) : n;
+  if (!in_operator || !dtype_is_int(n->dtype)) return n;
+  n = expr_cast(INT64, n, span);
+  return IS(IntImm, n) || IS(Var, n) ? n : arith_simplify(dims_analyzer(n, NULL), n);
 }
 
 static NodeVec to_shape_dims(Value v, Span span) {
@@ -336,8 +340,8 @@ static void add_region(NodeVec *regions, Map *seen, Node *buffer) {
   map_set(seen, buffer, buffer);
   NodeVec ranges = {0};
   for each (Node *, d, &AS(Buffer, buffer)->shape)
-    vec_push(&ranges, MAKE(Range, buffer->span, VOID_TYPE, .min = int_imm((*d)->dtype, 0, (*d)->span),
-                           .extent = *d));
+    vec_push(&ranges, MAKE(Range, buffer->span, VOID_TYPE,
+                           .min = int_imm((*d)->dtype, 0, (*d)->span), .extent = *d));
   vec_push(regions,
            MAKE(BufferRegion, buffer->span, VOID_TYPE, .buffer = buffer, .region = ranges));
 }
@@ -420,13 +424,31 @@ static Value te_create_prim_func(BuiltinCall *call) {
   return value_node(func_with_attr(f, "global_symbol", string_imm("main", call->span)));
 }
 
+/* ---- dims: their variables are never negative, and no dim is larger than any memory ---- */
+
+static WalkResult know_positive(Walker *w, Node *n) {
+  if (!IS(Var, n) || !dtype_is_int(n->dtype)) return WALK_ON;
+  int64_t limit = n->dtype.bits < 64 ? dtype_max_int(n->dtype) : (int64_t)1 << 48;
+  arith_bind_range(w->context, n, int_imm(n->dtype, 0, n->span),
+                   int_imm(n->dtype, limit, n->span));
+  return WALK_ON;
+}
+
+static Analyzer *dims_analyzer(Node *a, Node *b) {
+  Analyzer *facts = arith_new();
+  Walker w = {.enter = know_positive, .context = facts};
+  walk(&w, a);
+  if (b) walk(&w, b);
+  return facts;
+}
+
 /* Are two dims equal? True, False, or None where that can't be told. */
 static Value te_same_dim(BuiltinCall *call) {
   if (ARG(0).type == &type_int && ARG(1).type == &type_int)
     return value_bool(ARG(0).integer == ARG(1).integer);
   if (ARG(0).type == &type_node && ARG(0).node == ARG(1).node) return value_bool(true);
   Node *a = to_expr(ARG(0), SPAN(0)), *b = to_expr(ARG(1), SPAN(1));
-  Analyzer *facts = arith_new();
+  Analyzer *facts = dims_analyzer(a, b);
   if (arith_can_prove_equal(facts, a, b)) return value_bool(true);
   return arith_can_prove_different(facts, a, b) ? value_bool(false) : value_none();
 }
@@ -434,7 +456,7 @@ static Value te_same_dim(BuiltinCall *call) {
 /* A dim in a simpler form; an int if it is a constant. */
 static Value te_simplify(BuiltinCall *call) {
   if (ARG(0).type != &type_node) return ARG(0);
-  Node *n = arith_simplify(arith_new(), to_expr(ARG(0), SPAN(0)));
+  Node *given = to_expr(ARG(0), SPAN(0)), *n = arith_simplify(dims_analyzer(given, NULL), given);
   int64_t value;
   return expr_is_const_int(n, &value) ? value_int(value) : value_node(n);
 }

@@ -44,7 +44,7 @@ static void declare_parameter(TensorBuilder *t, Env *env, AstParam *p) {
   env_set(env, p->name, v);
 }
 
-static DataType return_dtype(Env *env, AstDef *def) {
+DataType tensor_return_dtype(Env *env, AstDef *def) {
   if (!def->result || def->result->kind == AST_KIND_None) return VOID_TYPE;
   Value v = parameter_value(eval_annotation(env, def->result), def->result->span);
   if (value_is_node(v, NK_Var)) return v.node->dtype;
@@ -98,7 +98,7 @@ static void build_function(void *context) {
   Env *env = env_new(job->env);
   declare_dims(env, def, INT32, &tensor->dims);
   for each (Ast *, p, &def->params) declare_parameter(tensor, env, AST_AS(Param, *p));
-  DataType ret = return_dtype(env, def);
+  DataType ret = tensor_return_dtype(env, def);
   Node *body = tensor_suite(env, &def->body, span);
   body = with_root_block(tensor->block->allocs, tensor->saw_block, body, span);
   Node *attrs = tensor->attrs ? tensor->attrs : dict_new();

@@ -15,13 +15,27 @@ typedef struct DimVars {
   NodeVec vars;
 } DimVars;
 
+static void define(DimVars *d, Node *var) { map_set(&d->defined, var, var); }
+
 static WalkResult note_var(Walker *w, Node *n) {
   DimVars *d = w->context;
-  if (IS(Var, n) && !map_has(&d->seen, n)) map_set(&d->seen, n, n), vec_push(&d->vars, n);
+  switch (n->kind) {
+  case NK_For: define(d, AS(For, n)->var); break;
+  case NK_LetStmt: define(d, AS(LetStmt, n)->var); break;
+  case NK_Let: define(d, AS(Let, n)->var); break;
+  case NK_IterVar: define(d, AS(IterVar, n)->var); break;
+  case NK_CommReducer: return WALK_PRUNE;
+  case NK_Var:
+    if (!dtype_is_int(n->dtype) || map_has(&d->seen, n)) break;
+    map_set(&d->seen, n, n);
+    vec_push(&d->vars, n);
+    break;
+  default: break;
+  }
   return WALK_ON;
 }
 
-/* Variables of the buffers that stand nowhere as a whole dim: the call must hand them over. */
+/* Variables of the program that no buffer has as a whole dim: the call must hand them over. */
 static NodeVec extra_vars(PrimFunc *f) {
   DimVars d = {0};
   Walker w = {.enter = note_var, .context = &d};
@@ -29,9 +43,10 @@ static NodeVec extra_vars(PrimFunc *f) {
     if (!*b) continue;
     for each (Node *, dim, &AS(Buffer, *b)->shape) {
       walk(&w, *dim);
-      if (IS(Var, *dim)) map_set(&d.defined, *dim, *dim);
+      if (IS(Var, *dim)) define(&d, *dim);
     }
   }
+  walk(&w, f->body);
   NodeVec extra = {0};
   for each (Node *, v, &d.vars)
     if (!map_has(&d.defined, *v)) vec_push(&extra, *v);

@@ -37,14 +37,14 @@ static Access access_new(Compiler *c, Node *buffer, const NodeVec *indices, Node
     fault(c->span, "buffer '%s' has %d dimensions, but %d indices are given", info->buffer->name,
           info->ndim, indices->len);
   for (int i = 0; i < indices->len; i++) {
-    const Code *index = compile_as(c, indices->at[i], INT64);
+    const Code *index = compile_int(c, indices->at[i]);
     vec_push(&a.index, index);
     if (index->t.lanes == 1) continue;
     if (a.vector >= 0) unsupported(c->span, "an access with two vector indices");
     a.vector = i;
     a.indices = index->t.lanes;
   }
-  if (a.indices * a.elem_lanes > MAX_LANES) unsupported(c->span, "an access of that many lanes");
+  if (a.indices > INT16_MAX / a.elem_lanes) unsupported(c->span, "an access of that many lanes");
   if (predicate) a.predicate = compile_condition(c, predicate);
   return a;
 }
@@ -68,7 +68,7 @@ static _Noreturn void outside_memory(const Access *a, const View *v, const char 
   fault(a->span,
         "%s of '%s' is out of bounds: bytes %" PRId64 " to %" PRId64 " of memory of %" PRId64
         " bytes%s%s%s",
-        a->doing, name_of(a), from, from + a->size * a->elem_lanes - 1, (int64_t)(m->hi - m->lo),
+        a->doing, name_of(a), from, from + a->size * a->elem_lanes - 1, (int64_t)(m->end - m->lo),
         m->name ? " ('" : "", m->name ? m->name : "", m->name ? "')" : "");
 }
 
@@ -99,7 +99,7 @@ static char *locate(const Access *a, const View *v, const Scalar *index, bool la
 static char *checked(const Access *a, const View *v, const Scalar *index) {
   char *at = locate(a, v, index, false);
   const Memory *m = v->memory;
-  bool bad = m ? at < m->lo || at + a->view->nbytes > m->hi : !v->data;
+  bool bad = m ? at < m->lo || at + a->view->nbytes > m->end : !v->data;
   if (bad) outside_memory(a, v, at);
   return at;
 }
@@ -187,7 +187,9 @@ static bool lane_is_on(const Access *a, const Indices *x, int lane) {
 static void lanes_load(const Code *c, Frame *f, Scalar *out) {
   const LoadCode *n = (const LoadCode *)c;
   const Access *a = &n->access;
-  Scalar one[a->index.len + 1], lanes[a->indices], mask[a->predicate ? c->t.lanes : 1];
+  Scalar one[a->index.len + 1];
+  LANES(lanes, a->indices);
+  LANES(mask, a->predicate ? c->t.lanes : 1);
   Indices x = {one, lanes, mask};
   eval_indices(a, f, &x);
   const View *v = view_of(a, f);
@@ -256,7 +258,10 @@ static Status run_store_lanes(const Step *s, Frame *f) {
   const StoreStep *n = (const StoreStep *)s;
   const Access *a = &n->access;
   int lanes = a->indices * a->elem_lanes;
-  Scalar one[a->index.len + 1], index[a->indices], mask[a->predicate ? lanes : 1], value[lanes];
+  Scalar one[a->index.len + 1];
+  LANES(index, a->indices);
+  LANES(mask, a->predicate ? lanes : 1);
+  LANES(value, lanes);
   Indices x = {one, index, mask};
   code_lanes(n->value, f, lanes, value);
   eval_indices(a, f, &x);

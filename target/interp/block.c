@@ -98,8 +98,8 @@ static Match compile_match(Compiler *c, MatchBufferRegion *n) {
   Buffer *b = AS(Buffer, n->buffer);
   Match m = {.source = compile_view(c, r->buffer, false), .span = c->span};
   for each (Node *, x, &r->region) {
-    vec_push(&m.mins, compile_as(c, AS(Range, *x)->min, INT64));
-    vec_push(&m.extents, compile_as(c, AS(Range, *x)->extent, INT64));
+    vec_push(&m.mins, compile_int(c, AS(Range, *x)->min));
+    vec_push(&m.extents, compile_int(c, AS(Range, *x)->extent));
   }
   if (m.mins.len != m.source->ndim || b->shape.len > m.mins.len)
     fault(c->span, "match_buffer of '%s': %d dimensions of a region of %d", b->name, b->shape.len,
@@ -137,6 +137,7 @@ static bool bind_axes(const BlockStep *n, Frame *f) {
 
 static Status run_block(const Step *s, Frame *f) {
   const BlockStep *n = (const BlockStep *)s;
+  interp->blocks++;
   if (n->predicate && !code_eval(n->predicate, f).i) return GO_ON;
   bool at_start = bind_axes(n, f);
   for (int i = 0; i < n->allocs.len; i++) view_allocate(n->allocs.at[i], f, s->span);
@@ -156,8 +157,8 @@ static void compile_axes(Compiler *c, BlockStep *step, BlockRealize *r, Block *b
     IterVar *v = AS(IterVar, b->iter_vars.at[i]);
     Axis a = {.name = AS(Var, v->var)->name, .is_reduce = v->iter_kind == ITER_REDUCE};
     a.value = compile_as(c, r->iter_values.at[i], v->var->dtype);
-    a.min = compile_as(c, AS(Range, v->dom)->min, INT64);
-    a.extent = compile_as(c, AS(Range, v->dom)->extent, INT64);
+    a.min = compile_int(c, AS(Range, v->dom)->min);
+    a.extent = compile_int(c, AS(Range, v->dom)->extent);
     vec_push(&step->axes, a);
   }
   for (int i = 0; i < b->iter_vars.len; i++)

@@ -45,7 +45,7 @@ static void run_program(Job *j, Program *p) {
 }
 
 static void run_graph(Job *j, const Closure *c) {
-  GraphValue args[j->n + 1];
+  GraphValue *args = NEW_ARRAY(GraphValue, j->n + 1);
   for (int i = 0; i < j->n; i++) args[i] = gvalue_import(j->types[i], j->args[i], false, (Span){0});
   GraphValue v = gframe_call_function(c, args, j->n, (Span){0});
   gvalue_give(j->e->module, &v, j->ret, j->ret_type, c->f->node.span);

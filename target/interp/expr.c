@@ -55,7 +55,7 @@ static Scalar eval_binary(const Code *c, Frame *f) {
 static void lanes_binary(const Code *c, Frame *f, Scalar *out) {
   const BinaryCode *n = (const BinaryCode *)c;
   int lanes = c->t.lanes;
-  Scalar b[lanes];
+  LANES(b, lanes);
   code_lanes(n->a, f, lanes, out);
   code_lanes(n->b, f, lanes, b);
   for (int i = 0; i < lanes; i++) out[i] = n->op(c, out[i], b[i]);
@@ -81,7 +81,7 @@ static Scalar eval_small(const Code *c, Frame *f) {
 static void lanes_small(const Code *c, Frame *f, Scalar *out) {
   const BinaryCode *n = (const BinaryCode *)c;
   int lanes = c->t.lanes;
-  Scalar b[lanes];
+  LANES(b, lanes);
   code_lanes(n->a, f, lanes, out);
   code_lanes(n->b, f, lanes, b);
   for (int i = 0; i < lanes; i++) out[i] = small_op(n, out[i], b[i]);
@@ -163,6 +163,12 @@ const Code *compile_as(Compiler *c, Node *n, DataType t) {
   return code_cast(compile_expr(c, n), t);
 }
 
+/* Integers stand as int64 whatever their width. */
+const Code *compile_int(Compiler *c, Node *n) {
+  bool is_int = dtype_is_int(n->dtype) || dtype_is_bool(n->dtype);
+  return is_int ? compile_expr(c, n) : compile_as(c, n, INT64);
+}
+
 const Code *compile_condition(Compiler *c, Node *n) { return compile_as(c, n, BOOL); }
 
 /* ---- choices ---- */
@@ -183,7 +189,8 @@ static Scalar eval_select(const Code *c, Frame *f) {
 static void lanes_select(const Code *c, Frame *f, Scalar *out) {
   const ChoiceCode *n = (const ChoiceCode *)c;
   int lanes = c->t.lanes;
-  Scalar cond[lanes], orelse[lanes];
+  LANES(cond, lanes);
+  LANES(orelse, lanes);
   code_lanes(n->cond, f, lanes, cond);
   code_lanes(n->then, f, lanes, out);
   code_lanes(n->orelse, f, lanes, orelse);
@@ -319,8 +326,6 @@ static const Code *compile_kind(Compiler *c, Node *n) {
 
 static void check_lanes(DataType t, Span span) {
   if (t.lanes < 0) unsupported(span, str_format("a scalable vector (%s)", dtype_text(t)));
-  if (t.lanes > MAX_LANES)
-    unsupported(span, str_format("a vector of more than %d lanes (%s)", MAX_LANES, dtype_text(t)));
 }
 
 const Code *compile_expr(Compiler *c, Node *n) {

@@ -5,7 +5,8 @@
 
 static GraphValue import_tuple(TvmsTuple *t, Span span) {
   int n = tvms_tuple_size(t);
-  GraphValue fields[n + 1];
+  GraphValue *fields = NEW_ARRAY(GraphValue, n + 1);
+  interp_check_depth("a tuple", span);
   for (int i = 0; i < n; i++) {
     int type;
     TvmsValue field = tvms_tuple_get(t, i, &type);
@@ -54,8 +55,9 @@ static TvmsTensor *own_tensor(const GraphValue *v, Span span) {
 
 /* Fields are given to the tuple, which holds references of its own. */
 static TvmsTuple *give_tuple(Module *m, const GraphTuple *t, Span span) {
-  TvmsValue values[t->n + 1];
-  int types[t->n + 1];
+  TvmsValue *values = NEW_ARRAY(TvmsValue, t->n + 1);
+  int *types = NEW_ARRAY(int, t->n + 1);
+  interp_check_depth("a tuple", span);
   for (int i = 0; i < t->n; i++) gvalue_give(m, &t->at[i], &values[i], &types[i], span);
   TvmsTuple *tuple;
   int status = tvms_tuple_new(&tuple, t->n, values, types);

@@ -30,7 +30,7 @@ static GraphScalar *scalar_of(GraphFrame *g, Node *n) {
   GraphCode *code = g->code;
   GraphScalar *s = map_get(&code->exprs, n);
   if (s) return s;
-  s = NEW(GraphScalar, NULL);
+  s = NEW(GraphScalar, .code = NULL);
   Walker w = {.enter = note_var, .context = s};
   walk(&w, n);
   for each (Node *, v, &s->vars) vec_push(&s->slots, compile_use(&code->scalars, *v, n->span));
@@ -169,10 +169,9 @@ static GraphValue run_if(GraphFrame *g, RelaxIf *n, const char *what) {
   Node *arm = truth(g, n->cond) ? n->then : n->orelse;
   int count = g->slot_count;
   bool *before = (bool *)NEW_BYTES(count + 1);
-  memcpy(before, g->bound, (size_t)count);
+  for (int i = 0; i < count; i++) before[i] = g->bound[i];
   GraphValue v = run_seq(g, arm, what);
-  memset(g->bound, 0, (size_t)g->slot_count);
-  memcpy(g->bound, before, (size_t)count);
+  for (int i = 0; i < g->slot_count; i++) g->bound[i] = i < count && before[i];
   return v;
 }
 

@@ -104,6 +104,7 @@ static void match_tuple(GraphFrame *g, GraphValue *v, TupleStructInfo *s, const 
                         bool is_param, DimCheckVec *later, Span span) {
   if (!s->fields.len && v->type == TVMS_NONE) *v = gvalue_tuple(0, NULL);
   need_type(g, v, what, TVMS_TUPLE, span);
+  interp_check_depth("a tuple", span);
   if (v->tuple->n != s->fields.len)
     fault(span, "%s: '%s' must be a tuple of %d field%s, but has %d", g->name, what, s->fields.len,
           s->fields.len == 1 ? "" : "s", v->tuple->n);

@@ -94,6 +94,7 @@ static void keep_frame(Keep *k, GraphFrame *g) {
 }
 
 static void keep(Keep *k, const GraphValue *v) {
+  interp_check_depth("a value", (Span){0});
   if (v->type == TVMS_TUPLE)
     for (int i = 0; i < v->tuple->n; i++) keep(k, &v->tuple->at[i]);
   else if (v->type == VALUE_CLOSURE) keep_frame(k, v->closure->captured);

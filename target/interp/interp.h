@@ -44,6 +44,7 @@ typedef struct Memory Memory;
 typedef VEC(Memory *) MemoryVec;
 struct Memory {
   char *lo, *hi;
+  char *end; /* of what may be touched: lo if the memory is of no bytes, which takes one */
   unsigned char *shadow;
   void *block;      /* to be freed with it, or NULL: memory of others */
   bool is_constant; /* stores are errors */
@@ -56,6 +57,7 @@ struct Memory {
 typedef struct Interp {
   MemoryVec sorted, made; /* by address; in order */
   uint64_t epoch;         /* changes with `sorted` */
+  uint64_t blocks;        /* instances of blocks that were reached */
   VEC(void *) objects;    /* references to objects of the runtime */
   VEC(void *) frames;     /* of tvms_frame_begin, not ended yet */
 } Interp;
@@ -96,7 +98,10 @@ struct Code {
 };
 typedef VEC(const Code *) CodeVec;
 
-#define MAX_LANES 1024
+/* Room for the lanes of a vector: on the stack if they are few. */
+#define LANES(name, n)                                                                             \
+  Scalar name##_few[(n) <= 64 ? (n) + 1 : 1],                                                      \
+      *name = (n) <= 64 ? name##_few : (Scalar *)(void *)NEW_BYTES(sizeof(Scalar) * (size_t)(n))
 
 static inline Scalar code_eval(const Code *c, Frame *f) { return c->eval(c, f); }
 /* As many lanes as asked for: one lane is repeated. */
@@ -176,6 +181,7 @@ typedef struct Compiler {
   Program *program;
   Map views;       /* Buffer to ViewInfo * */
   Map threads;     /* thread variables whose loops are open */
+  Map reductions;  /* blocks whose empty reductions are seen to */
   bool takes_free; /* variables without a definition are `given` */
   Span span;       /* of the nearest node that has one */
 } Compiler;
@@ -207,6 +213,7 @@ Span compile_span(Compiler *c, const Node *n);
 
 const Code *compile_expr(Compiler *c, Node *n);
 const Code *compile_as(Compiler *c, Node *n, DataType t); /* the value cast to t (its lanes kept) */
+const Code *compile_int(Compiler *c, Node *n);            /* its value as int64; the dtype stays */
 const Code *compile_condition(Compiler *c, Node *n);
 const Code *code_constant(DataType t, Scalar value);
 const Code *code_cast(const Code *c, DataType t);
@@ -267,10 +274,12 @@ View *view_bind(const ViewInfo *info, Frame *f);
 void view_allocate(const ViewInfo *info, Frame *f, Span span);
 Memory *frame_memory(Frame *f, int index, int64_t nbytes, const char *name, Span span);
 
-/* ---- stmt.c, block.c ---- */
+/* ---- stmt.c, block.c, reduction.c ---- */
 
 const Step *compile_stmt(Compiler *c, Node *n);
 const Step *compile_block(Compiler *c, BlockRealize *n);
+/* A loop that begins a reduction whose init runs also if there is nothing to reduce; else NULL. */
+const Step *compile_reduction(Compiler *c, For *n);
 static inline Status step_run(const Step *s, Frame *f) { return s->run(s, f); }
 
 /* ---- graph values (gvalue.c, gconvert.c) ---- */

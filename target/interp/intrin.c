@@ -126,8 +126,8 @@ typedef struct ReinterpretCode {
 static void lanes_reinterpret(const Code *c, Frame *f, Scalar *out) {
   const ReinterpretCode *n = (const ReinterpretCode *)c;
   int from = n->value->t.lanes, size = scalar_nbytes(n->value->t);
-  Scalar lanes[from];
-  char bytes[from * size];
+  LANES(lanes, from);
+  char *bytes = NEW_BYTES(from * size);
   code_lanes(n->value, f, from, lanes);
   for (int i = 0; i < from; i++) n->store(bytes + i * size, lanes[i]);
   for (int i = 0; i < c->t.lanes; i++) out[i] = n->load(bytes + i * scalar_nbytes(c->t));

@@ -63,17 +63,17 @@ Memory *memory_new(int64_t nbytes, const char *name, Span span) {
     fault(span, "there is no memory for '%s' (%" PRId64 " bytes)", name ? name : "", nbytes);
   }
   memset(block, 0, n);
-  return add(
-      NEW(Memory, .lo = block, .hi = block + n, .shadow = shadow, .block = block, .name = name));
+  return add(NEW(Memory, .lo = block, .hi = block + n, .end = block + (nbytes > 0 ? nbytes : 0),
+                 .shadow = shadow, .block = block, .name = name));
 }
 
 /* Ranges of others that overlap: one range stands for them all, and counts as written. */
 static Memory *merge(char *lo, char *hi, int first, int n, const char *name) {
-  Memory *m = NEW(Memory, .lo = lo, .hi = hi, .name = name);
+  Memory *m = NEW(Memory, .lo = lo, .hi = hi, .end = hi, .name = name);
   for (int i = 0; i < n; i++) {
     Memory *old = interp->sorted.at[first + i];
     if (old->lo < m->lo) m->lo = old->lo;
-    if (old->hi > m->hi) m->hi = old->hi;
+    if (old->hi > m->hi) m->hi = m->end = old->hi;
     free(old->shadow);
     old->shadow = NULL;
     vec_push(&m->hidden, old);
@@ -91,7 +91,7 @@ Memory *memory_note(void *at, size_t nbytes, bool written, const char *name) {
   if (n == 1 && old->lo <= lo && old->hi >= hi) return old;
   if (n) return merge(lo, hi, first, n, name);
   unsigned char *shadow = written ? NULL : calloc(nbytes, 1); /* none: reads are not checked */
-  return add(NEW(Memory, .lo = lo, .hi = hi, .shadow = shadow, .name = name));
+  return add(NEW(Memory, .lo = lo, .hi = hi, .end = hi, .shadow = shadow, .name = name));
 }
 
 void memory_note_tensor(const DLTensor *t, bool written, const char *name) {

@@ -4,7 +4,6 @@
  * Arguments are checked by the runtime's own functions, in the order in which a compiled entry
  * checks them, so that messages are the same. */
 #include "target/interp/interp.h"
-#include "passes/passes.h"
 
 /* ---- variables ---- */
 
@@ -57,10 +56,15 @@ static void note_needed(Compiler *c, PrimFunc *f) {
   }
 }
 
+/* Lowered functions may have no vector of buffers at all. */
+static Node *buffer_of(const PrimFunc *f, int i) {
+  return i < f->buffers.len ? f->buffers.at[i] : NULL;
+}
+
 static void compile_params(Compiler *c, PrimFunc *f) {
   Program *p = c->program;
   for (int i = 0; i < f->params.len; i++) {
-    Node *var = f->params.at[i], *buffer = f->buffers.at[i];
+    Node *var = f->params.at[i], *buffer = buffer_of(f, i);
     Param param = {.name = AS(Var, var)->name, .t = var->dtype, .slot = compile_define(c, var)};
     if (buffer) {
       param.name = AS(Buffer, buffer)->name;
@@ -73,22 +77,15 @@ static void compile_params(Compiler *c, PrimFunc *f) {
   }
   note_needed(c, f);
   for (int i = 0; i < f->params.len; i++) {
-    if (!f->buffers.at[i]) continue;
-    ViewInfo *info = compile_view(c, f->buffers.at[i], true);
-    info->data_slot = find_slot(p, AS(Buffer, f->buffers.at[i])->data);
+    Node *buffer = buffer_of(f, i);
+    if (!buffer) continue;
+    ViewInfo *info = compile_view(c, buffer, true);
+    info->data_slot = find_slot(p, AS(Buffer, buffer)->data);
     p->params.at[i].view = info;
   }
 }
 
-/* A reduction over nothing still initialises its output: inits stand before the loops that only
- * reduce. */
-static PrimFunc *with_inits_first(PrimFunc *f) {
-  const PassContext context = {.target = NULL};
-  return AS(PrimFunc, pass_find("DecomposeReduction")->run(&f->node, &context));
-}
-
 Program *program_new(Module *m, PrimFunc *f, const char *name, bool takes_free) {
-  f = with_inits_first(f);
   Program *p = NEW(Program, .module = m, .f = f, .name = name);
   p->is_packed = dict_get_int(f->attrs, "tvms.packed", 0) != 0;
   Compiler c = {.program = p, .takes_free = takes_free, .span = f->node.span};

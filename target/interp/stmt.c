@@ -81,7 +81,7 @@ static const char *name_of_var(Node *var) {
 static const Step *compile_allocate(Compiler *c, Allocate *n) {
   AllocStep *step = NEW(AllocStep, .step = {run_allocate, c->span}, .name = name_of_var(n->var));
   step->nbytes = (int64_t)scalar_nbytes(n->elem) * n->elem.lanes;
-  for each (Node *, e, &n->extents) vec_push(&step->extents, compile_as(c, *e, INT64));
+  for each (Node *, e, &n->extents) vec_push(&step->extents, compile_int(c, *e));
   step->slot = compile_define(c, n->var);
   step->memory = c->program->memory_count++;
   return &step->step;
@@ -152,9 +152,11 @@ static Status run_for(const Step *s, Frame *f) {
 /* All kinds of loops run one iteration after the other. */
 static const Step *compile_for(Compiler *c, For *n) {
   DataType t = n->var->dtype;
+  const Step *reduction = compile_reduction(c, n);
+  if (reduction) return reduction;
   LoopStep *step = NEW(LoopStep, .step = {run_for, c->span}, .t = t);
   step->min = compile_as(c, n->min, t);
-  step->extent = compile_as(c, n->extent, INT64);
+  step->extent = compile_int(c, n->extent);
   step->slot = compile_define(c, n->var);
   step->body = compile_stmt(c, n->body);
   return &step->step;
@@ -187,7 +189,7 @@ static Node *thread_var(AttrStmt *n) {
 static const Step *compile_threads(Compiler *c, AttrStmt *n, Node *var) {
   LoopStep *step = NEW(LoopStep, .step = {run_for, c->span}, .t = var->dtype);
   step->min = code_constant(var->dtype, scalar_int(0));
-  step->extent = compile_as(c, n->value, INT64);
+  step->extent = compile_int(c, n->value);
   step->slot = compile_define(c, var);
   map_set(&c->threads, var, n);
   step->body = compile_stmt(c, n->body);
@@ -233,7 +235,7 @@ static const Step *compile_assert(Compiler *c, AssertStmt *n) {
 
 static Status run_evaluate(const Step *s, Frame *f) {
   const Code *value = ((const ValueStep *)s)->value;
-  Scalar lanes[value->t.lanes];
+  LANES(lanes, value->t.lanes);
   code_lanes(value, f, value->t.lanes, lanes);
   return GO_ON;
 }

@@ -22,10 +22,11 @@ static Scalar eval_lanewise(const Code *c, Frame *f) {
 static void lanes_lanewise(const Code *c, Frame *f, Scalar *out) {
   const LanewiseCode *n = (const LanewiseCode *)c;
   int lanes = c->t.lanes;
-  Scalar all[MAX_ARGS][lanes], x[MAX_ARGS];
-  for (int k = 0; k < n->n; k++) code_lanes(n->args[k], f, lanes, all[k]);
+  Scalar x[MAX_ARGS];
+  LANES(all, n->n * lanes);
+  for (int k = 0; k < n->n; k++) code_lanes(n->args[k], f, lanes, all + k * lanes);
   for (int i = 0; i < lanes; i++) {
-    for (int k = 0; k < n->n; k++) x[k] = all[k][i];
+    for (int k = 0; k < n->n; k++) x[k] = all[k * lanes + i];
     out[i] = n->op(c, x);
   }
 }
@@ -92,7 +93,7 @@ typedef struct PickCode {
 
 static void lanes_pick(const Code *c, Frame *f, Scalar *out) {
   const PickCode *n = (const PickCode *)c;
-  Scalar all[n->total];
+  LANES(all, n->total);
   int at = 0;
   for each (const Code *, v, &n->vectors) {
     code_lanes(*v, f, (*v)->t.lanes, all + at);
@@ -113,7 +114,6 @@ static PickCode *pick_new(Compiler *c, DataType t, NodeVec vectors) {
     vec_push(&p->vectors, compile_as(c, *v, t));
     p->total += (*v)->dtype.lanes;
   }
-  if (p->total > 2 * MAX_LANES) unsupported(c->span, "a shuffle of that many lanes");
   return p;
 }
 

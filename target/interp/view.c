@@ -14,7 +14,7 @@ static bool all_numbers(const NodeVec *v) {
 
 static CodeVec compile_ints(Compiler *c, const NodeVec *v) {
   CodeVec out = {0};
-  for each (Node *, n, v) vec_push(&out, compile_as(c, *n, INT64));
+  for each (Node *, n, v) vec_push(&out, compile_int(c, *n));
   return out;
 }
 
@@ -24,8 +24,7 @@ ViewInfo *compile_view(Compiler *c, Node *buffer, bool declared) {
   if (info) return info;
   Buffer *b = AS(Buffer, buffer);
   int lanes = b->elem.lanes;
-  if (lanes < 1 || lanes > MAX_LANES)
-    unsupported(c->span, str_format("a buffer of %s", dtype_text(b->elem)));
+  if (lanes < 1) unsupported(c->span, str_format("a buffer of %s", dtype_text(b->elem)));
   if (b->strides.len && b->strides.len != b->shape.len)
     fault(c->span, "buffer '%s' has %d dimensions, but %d strides", b->name, b->shape.len,
           b->strides.len);
@@ -36,7 +35,7 @@ ViewInfo *compile_view(Compiler *c, Node *buffer, bool declared) {
   info->data = compile_expr(c, b->data);
   info->dims = compile_ints(c, &b->shape);
   info->strides = compile_ints(c, &b->strides);
-  if (b->elem_offset) info->offset = compile_as(c, b->elem_offset, INT64);
+  if (b->elem_offset) info->offset = compile_int(c, b->elem_offset);
   vec_push(&c->program->views, info);
   map_set(&c->views, buffer, info);
   return info;
@@ -80,7 +79,7 @@ View *view_bind(const ViewInfo *info, Frame *f) {
 
 Memory *frame_memory(Frame *f, int index, int64_t nbytes, const char *name, Span span) {
   Memory *m = f->memories[index];
-  if (m && m->hi - m->lo == (nbytes > 0 ? nbytes : 1) && m->shadow) {
+  if (m && m->end - m->lo == (nbytes > 0 ? nbytes : 0) && m->shadow) {
     memset(m->shadow, 0, (size_t)(m->hi - m->lo));
     return m;
   }

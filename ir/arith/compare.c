@@ -1,0 +1,152 @@
+/* compare.c -- comparisons, minima and maxima: decided by bounds and facts, or made smaller. */
+#include "ir/arith/arith_impl.h"
+
+static Node *decided(int truth, Node *e) {
+  return truth < 0 ? e : int_imm(dtype_element(e->dtype), truth, e->span);
+}
+
+/* x - y >= margin by intervals alone; for all integer dtypes. */
+static int compare_bounds(ConstBound x, ConstBound y, int64_t margin) {
+  bool lo_known = x.lo > ARITH_NEG_INF && y.hi < ARITH_POS_INF;
+  bool hi_known = x.hi < ARITH_POS_INF && y.lo > ARITH_NEG_INF;
+  if (lo_known && (__int128)x.lo - y.hi >= margin) return 1;
+  return hi_known && (__int128)x.hi - y.lo < margin ? 0 : -1;
+}
+
+typedef struct Sides {
+  Analyzer *analyzer;
+  Node *x, *y;
+  Linear lx, ly;
+  bool exact; /* the forms may be used */
+} Sides;
+
+static Sides sides_of(Analyzer *a, Node *e) {
+  Sides s = {.analyzer = a, .x = as_binary(e)->a, .y = as_binary(e)->b};
+  s.exact = is_signed_index(s.x->dtype) && exact_form(a, s.x, true, &s.lx) &&
+            exact_form(a, s.y, true, &s.ly);
+  return s;
+}
+
+/* x - y >= margin (1), not (0), or not known; `swap`: y - x. */
+static int at_least(Sides *s, int64_t margin, bool swap) {
+  ConstBound x = arith_const_bound(s->analyzer, s->x), y = arith_const_bound(s->analyzer, s->y);
+  int truth = swap ? compare_bounds(y, x, margin) : compare_bounds(x, y, margin);
+  if (truth >= 0 || !s->exact) return truth;
+  return swap ? compare_forms(s->analyzer, &s->ly, &s->lx, margin)
+              : compare_forms(s->analyzer, &s->lx, &s->ly, margin);
+}
+
+/* Equal (1), different (0), or not known. */
+static int are_equal(Sides *s) {
+  int ge = at_least(s, 0, false), le = at_least(s, 0, true);
+  if (ge == 0 || le == 0) return 0;
+  if (ge == 1 && le == 1) return 1;
+  Linear d;
+  if (!s->exact || !linear_sub(&s->lx, &s->ly, &d)) return -1;
+  Modular m = linear_modular(s->analyzer, &d); /* 0 must be of its kind */
+  return m.coeff > 1 && m.base != 0 ? 0 : -1;
+}
+
+/* ---- smaller forms ---- */
+
+static Linear part_of(const Linear *l, bool positive, int64_t g) {
+  Linear out = {0};
+  for (int i = 0; i < l->terms.len; i++) {
+    int64_t k = l->coeffs.at[i] / g;
+    if ((k > 0) != positive) continue;
+    vec_push(&out.terms, l->terms.at[i]);
+    vec_push(&out.coeffs, positive ? k : -k);
+  }
+  return out;
+}
+
+static Node *make_sides(Analyzer *a, NodeKind kind, Linear *x, Linear *y, DataType t, Node *e) {
+  if (!linear_fits(x, t) || !linear_fits(y, t) || !linear_is_exact(a, x, t) ||
+      !linear_is_exact(a, y, t))
+    return e;
+  return arith_binary(kind, linear_expr(x, t, e->span), linear_expr(y, t, e->span), e->span);
+}
+
+/* f >= 0 with coprime coefficients and c its constant: as N < P + (c + 1) or N <= P, whichever has
+ * no constant, with the constant on the side where it is positive. */
+static Node *make_order(Analyzer *a, const Linear *f, int64_t g, DataType t, Node *e) {
+  Linear p = part_of(f, true, g), n = part_of(f, false, g);
+  int64_t c = floor_div(f->constant, g);
+  if (c == ARITH_POS_INF || c <= -ARITH_POS_INF) return e;
+  if (!p.terms.len) { /* N <= c */
+    p.constant = c + 1;
+    return make_sides(a, NK_LT, &n, &p, t, e);
+  }
+  if (!n.terms.len) { /* -c <= P */
+    n.constant = -c;
+    return make_sides(a, NK_GE, &p, &n, t, e);
+  }
+  if (c == 0) return make_sides(a, NK_LE, &n, &p, t, e);
+  if (c > 0) p.constant = c + 1;
+  else n.constant = -c - 1;
+  return make_sides(a, NK_LT, &n, &p, t, e);
+}
+
+static Node *make_equation(Analyzer *a, const Linear *f, int64_t g, DataType t, Node *e) {
+  if (f->constant % g) return e;
+  Linear p = part_of(f, true, g), n = part_of(f, false, g);
+  int64_t c = f->constant / g;
+  if (c == INT64_MIN) return e;
+  if (!p.terms.len) return p.constant = c, make_sides(a, e->kind, &n, &p, t, e);
+  if (!n.terms.len || c < 0) n.constant = -c;
+  else p.constant = c;
+  return make_sides(a, e->kind, &p, &n, t, e);
+}
+
+/* Is there something to cancel: a term or a constant on both sides, or a common factor? */
+static bool is_reducible(const Sides *s, const Linear *d, int64_t g) {
+  bool constants = s->lx.constant && s->ly.constant;
+  return g > 1 || constants || d->terms.len < s->lx.terms.len + s->ly.terms.len ||
+         (s->lx.terms.len && s->lx.constant && !s->ly.terms.len) ||
+         (s->ly.terms.len && s->ly.constant && !s->lx.terms.len);
+}
+
+static Node *smaller_compare(Analyzer *a, Node *e) {
+  Binary *b = as_binary(e);
+  DataType t = b->a->dtype;
+  Sides s = {.analyzer = a, .x = b->a, .y = b->b};
+  Linear d, f;
+  if (!is_signed_index(t) || !exact_form(a, s.x, false, &s.lx) || !exact_form(a, s.y, false, &s.ly))
+    return e;
+  if (!linear_sub(&s.lx, &s.ly, &d) || !d.terms.len) return e;
+  int64_t g = linear_gcd(&d);
+  if (g < 1 || !is_reducible(&s, &d, g)) return e;
+  if (e->kind == NK_EQ || e->kind == NK_NE) return make_equation(a, &d, g, t, e);
+  bool greater = e->kind == NK_GE || e->kind == NK_GT,
+       strict = e->kind == NK_GT || e->kind == NK_LT;
+  Linear zero = {0};
+  f = d;
+  if (!greater && !linear_sub(&zero, &d, &f)) return e;
+  if (strict && __builtin_sub_overflow(f.constant, 1, &f.constant)) return e;
+  return make_order(a, &f, g, t, e);
+}
+
+Node *simplify_compare(Analyzer *a, Node *e) {
+  if (e->dtype.lanes != 1 || !dtype_is_int(as_binary(e)->a->dtype)) return e;
+  Sides s = sides_of(a, e);
+  int truth = -1;
+  switch (e->kind) {
+  case NK_GE: truth = at_least(&s, 0, false); break;
+  case NK_GT: truth = at_least(&s, 1, false); break;
+  case NK_LE: truth = at_least(&s, 0, true); break;
+  case NK_LT: truth = at_least(&s, 1, true); break;
+  default:
+    truth = are_equal(&s);
+    if (truth >= 0 && e->kind == NK_NE) truth = !truth;
+  }
+  return truth >= 0 ? decided(truth, e) : smaller_compare(a, e);
+}
+
+Node *simplify_extreme(Analyzer *a, Node *e) {
+  if (!dtype_is_int(e->dtype) || e->dtype.lanes != 1) return e;
+  Sides s = sides_of(a, e);
+  bool is_max = e->kind == NK_Max;
+  if (at_least(&s, 0, false) == 1) return is_max ? s.x : s.y;
+  if (at_least(&s, 0, true) == 1) return is_max ? s.y : s.x;
+  return e;
+}
