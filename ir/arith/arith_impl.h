@@ -108,6 +108,9 @@ bool product_is_exact(Analyzer *a, Node *e); /* the same for a Mul */
 /* Numbers that stand beside symbols as factors are those of index arithmetic if they take half of
  * the bits, or a little more. */
 bool is_index_scale(ConstBound b, DataType t);
+/* The same for a form that a rewrite would compute in place of `from`, which is exact: nothing is
+ * taken for granted. */
+bool derived_is_exact(Analyzer *a, const Linear *l, const Linear *from, DataType t);
 /* linear_of, if that form is exact. */
 bool exact_form(Analyzer *a, Node *e, bool expand, Linear *out);
 

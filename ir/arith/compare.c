@@ -60,42 +60,46 @@ static Linear part_of(const Linear *l, bool positive, int64_t g) {
   return out;
 }
 
-static Node *make_sides(Analyzer *a, NodeKind kind, Linear *x, Linear *y, DataType t, Node *e) {
-  if (!linear_fits(x, t) || !linear_fits(y, t) || !linear_is_exact(a, x, t) ||
-      !linear_is_exact(a, y, t))
-    return e;
+/* Is the new side exact because one of the old sides is? */
+static bool side_is_exact(const Sides *s, const Linear *l, DataType t) {
+  return linear_fits(l, t) && (derived_is_exact(s->analyzer, l, &s->lx, t) ||
+                               derived_is_exact(s->analyzer, l, &s->ly, t));
+}
+
+static Node *make_sides(const Sides *s, NodeKind kind, Linear *x, Linear *y, DataType t, Node *e) {
+  if (!side_is_exact(s, x, t) || !side_is_exact(s, y, t)) return e;
   return arith_binary(kind, linear_expr(x, t, e->span), linear_expr(y, t, e->span), e->span);
 }
 
 /* f >= 0 with coprime coefficients and c its constant: as N < P + (c + 1) or N <= P, whichever has
  * no constant, with the constant on the side where it is positive. */
-static Node *make_order(Analyzer *a, const Linear *f, int64_t g, DataType t, Node *e) {
+static Node *make_order(const Sides *s, const Linear *f, int64_t g, DataType t, Node *e) {
   Linear p = part_of(f, true, g), n = part_of(f, false, g);
   int64_t c = floor_div(f->constant, g);
   if (c == ARITH_POS_INF || c <= -ARITH_POS_INF) return e;
   if (!p.terms.len) { /* N <= c */
     p.constant = c + 1;
-    return make_sides(a, NK_LT, &n, &p, t, e);
+    return make_sides(s, NK_LT, &n, &p, t, e);
   }
   if (!n.terms.len) { /* -c <= P */
     n.constant = -c;
-    return make_sides(a, NK_GE, &p, &n, t, e);
+    return make_sides(s, NK_GE, &p, &n, t, e);
   }
-  if (c == 0) return make_sides(a, NK_LE, &n, &p, t, e);
+  if (c == 0) return make_sides(s, NK_LE, &n, &p, t, e);
   if (c > 0) p.constant = c + 1;
   else n.constant = -c - 1;
-  return make_sides(a, NK_LT, &n, &p, t, e);
+  return make_sides(s, NK_LT, &n, &p, t, e);
 }
 
-static Node *make_equation(Analyzer *a, const Linear *f, int64_t g, DataType t, Node *e) {
+static Node *make_equation(const Sides *s, const Linear *f, int64_t g, DataType t, Node *e) {
   if (f->constant % g) return e;
   Linear p = part_of(f, true, g), n = part_of(f, false, g);
   int64_t c = f->constant / g;
   if (c == INT64_MIN) return e;
-  if (!p.terms.len) return p.constant = c, make_sides(a, e->kind, &n, &p, t, e);
+  if (!p.terms.len) return p.constant = c, make_sides(s, e->kind, &n, &p, t, e);
   if (!n.terms.len || c < 0) n.constant = -c;
   else p.constant = c;
-  return make_sides(a, e->kind, &p, &n, t, e);
+  return make_sides(s, e->kind, &p, &n, t, e);
 }
 
 /* Is there something to cancel: a term or a constant on both sides, or a common factor? */
@@ -116,14 +120,14 @@ static Node *smaller_compare(Analyzer *a, Node *e) {
   if (!linear_sub(&s.lx, &s.ly, &d) || !d.terms.len) return e;
   int64_t g = linear_gcd(&d);
   if (g < 1 || !is_reducible(&s, &d, g)) return e;
-  if (e->kind == NK_EQ || e->kind == NK_NE) return make_equation(a, &d, g, t, e);
+  if (e->kind == NK_EQ || e->kind == NK_NE) return make_equation(&s, &d, g, t, e);
   bool greater = e->kind == NK_GE || e->kind == NK_GT,
        strict = e->kind == NK_GT || e->kind == NK_LT;
   Linear zero = {0};
   f = d;
   if (!greater && !linear_sub(&zero, &d, &f)) return e;
   if (strict && __builtin_sub_overflow(f.constant, 1, &f.constant)) return e;
-  return make_order(a, &f, g, t, e);
+  return make_order(&s, &f, g, t, e);
 }
 
 Node *simplify_compare(Analyzer *a, Node *e) {

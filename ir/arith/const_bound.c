@@ -27,11 +27,13 @@ static ConstBound bound_by_modular(Modular m, ConstBound b) {
   return lo <= hi ? (ConstBound){bound_clamp(lo), bound_clamp(hi)} : b;
 }
 
+/* No array is larger than the memory that a process can address. */
+static const ConstBound any_size = {0, (int64_t)1 << 47};
+
 static ConstBound bound_of_var(Analyzer *a, Node *v) {
   VarInfo *info = var_info(a, v);
   ConstBound b = info ? info->bound : bound_of_dtype(v->dtype);
-  if (AS(Var, v)->is_size && b.lo < 0) b = bound_meet(b, (ConstBound){0, ARITH_POS_INF});
-  return b;
+  return AS(Var, v)->is_size ? bound_meet(b, any_size) : b;
 }
 
 /* A product of two that are not constant, or a sum or product of unsigned integers. */
@@ -148,7 +150,11 @@ ConstBound arith_const_bound(Analyzer *a, Node *e) {
   int64_t value;
   if (expr_is_const_int(e, &value)) {
     bool beyond = e->dtype.code == DTYPE_UINT && value < 0;
-    return beyond ? bound_of_dtype(e->dtype) : (ConstBound){value, value};
+    if (beyond) return bound_of_dtype(e->dtype);
+    /* The numbers that stand for infinities are told apart from them. */
+    if (value == INT64_MIN) return (ConstBound){ARITH_NEG_INF, INT64_MIN + 1};
+    return value == INT64_MAX ? (ConstBound){INT64_MAX - 1, ARITH_POS_INF}
+                              : (ConstBound){value, value};
   }
   if ((!dtype_is_int(e->dtype) && !dtype_is_bool(e->dtype)) || stack_is_low())
     return bound_of_dtype(e->dtype);

@@ -54,7 +54,7 @@ static Node *by_factor(Analyzer *a, NodeKind kind, const Linear *l, int64_t c, D
     Linear x, r;
     split_by(l, g, &x, &r);
     ConstBound b = linear_bound(a, &r);
-    if (b.lo < 0 || b.hi >= g || !linear_is_exact(a, &x, t)) continue;
+    if (b.lo < 0 || b.hi >= g) continue; /* x is exact as g x + r is */
     Node *inner = by_const(a, kind, &x, c / g, t, span);
     if (!inner) inner = quotient_node(kind, &x, c / g, t, span);
     if (kind == NK_FloorDiv) return inner;
@@ -81,7 +81,7 @@ static bool reduce_modulo(Analyzer *a, Linear *l, int64_t c, DataType t) {
     } else if (!linear_add_term(&out, term, k)) return false;
     changed |= opens || k >= c || k <= -c;
   }
-  if (!changed || !linear_fits(&out, t) || !linear_is_exact(a, &out, t)) return false;
+  if (!changed || !linear_fits(&out, t) || !derived_is_exact(a, &out, l, t)) return false;
   *l = out;
   return true;
 }
@@ -103,7 +103,7 @@ static Node *by_const(Analyzer *a, NodeKind kind, const Linear *l, int64_t c, Da
   Modular m = linear_modular(a, &r);
   if (kind == NK_FloorMod && m.coeff && m.coeff % c == 0)
     return int_imm(t, floor_mod(m.base, c), span);
-  if (!linear_is_exact(a, &r, t)) return NULL;
+  if (!derived_is_exact(a, &r, l, t)) return NULL;
   Node *smaller = by_factor(a, kind, &r, c, t, span);
   if (!smaller && is_nothing(&q) && !reduced) return NULL;
   if (!smaller) smaller = quotient_node(kind, &r, c, t, span);
@@ -184,12 +184,12 @@ static Node *by_expr(Analyzer *a, Node *e, const Linear *l) {
   Node *product = divisor;
   if (linear_of(NULL, divisor, false, &d) && d.terms.len == 1 && !d.constant && d.coeffs.at[0] > 0)
     product = d.terms.at[0], k = d.coeffs.at[0];
-  if (!split_by_product(a, l, product, k, &quotient, &rest) || !linear_is_exact(a, &rest, t))
-    return e;
+  if (!split_by_product(a, l, product, k, &quotient, &rest)) return e;
   bool is_div = e->kind == NK_FloorDiv;
   if (is_nothing(&rest) ? is_nonzero(a, divisor) : is_remainder(a, &rest, divisor, t, e->span))
     return linear_expr(is_div ? &quotient : &rest, t, e->span);
-  if (is_nothing(&quotient) || !is_nonzero(a, divisor)) return e;
+  bool useful = !is_nothing(&quotient) && derived_is_exact(a, &rest, l, t);
+  if (!useful || !is_nonzero(a, divisor)) return e;
   Node *smaller = arith_binary(e->kind, linear_expr(&rest, t, e->span), divisor, e->span);
   return is_div ? plus(&quotient, smaller, t, e->span) : smaller;
 }

@@ -250,6 +250,18 @@ bool linear_is_exact(Analyzer *a, const Linear *l, DataType t) {
   return symbol && leaves_room(numbers, t);
 }
 
+/* Below `from` and above the least number, or the other way round. */
+bool derived_is_exact(Analyzer *a, const Linear *l, const Linear *from, DataType t) {
+  ConstBound b = linear_bound(a, l), all = bound_of_dtype(t);
+  Linear d;
+  if (bound_fits(b, t)) return true;
+  if (l->terms.len == 1 && l->coeffs.at[0] == 1 && !l->constant) return true;
+  bool lo = t.bits < 64 ? b.lo >= all.lo : b.lo > all.lo,
+       hi = b.hi < ARITH_POS_INF && b.hi <= all.hi;
+  lo = lo || (linear_sub(l, from, &d) && linear_is_nonneg(a, &d));
+  return lo && (hi || (linear_sub(from, l, &d) && linear_is_nonneg(a, &d)));
+}
+
 bool product_is_exact(Analyzer *a, Node *e) {
   Node *x = as_binary(e)->a, *y = as_binary(e)->b;
   if (bound_fits(bound_mul(arith_const_bound(a, x), arith_const_bound(a, y)), e->dtype))

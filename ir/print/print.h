@@ -15,10 +15,10 @@ typedef struct Printer {
   Map views;     /* pointer Var to a NodeVec * of buffers over it that no statement declares */
   const char *class_name; /* of the module around, or NULL */
   bool in_signature;      /* dims with variables stand in quotes */
-  const char *self;       /* how the function being printed names its module: "cls.", "Module.", "" */
-  bool uses_cls;          /* the graph function being printed names another one */
-  int local;              /* depth of graph functions: the outer ones are 1 */
-  int constants;          /* printed by reference so far */
+  const char *self; /* how the function being printed names its module: "cls.", "Module.", "" */
+  bool uses_cls;    /* the graph function being printed names another one */
+  int local;        /* depth of graph functions: the outer ones are 1 */
+  int constants;    /* printed by reference so far */
 } Printer;
 
 /* ---- lines and names (names.c) ---- */

@@ -429,8 +429,7 @@ static Value te_create_prim_func(BuiltinCall *call) {
 static WalkResult know_positive(Walker *w, Node *n) {
   if (!IS(Var, n) || !dtype_is_int(n->dtype)) return WALK_ON;
   int64_t limit = n->dtype.bits < 64 ? dtype_max_int(n->dtype) : (int64_t)1 << 48;
-  arith_bind_range(w->context, n, int_imm(n->dtype, 0, n->span),
-                   int_imm(n->dtype, limit, n->span));
+  arith_bind_range(w->context, n, int_imm(n->dtype, 0, n->span), int_imm(n->dtype, limit, n->span));
   return WALK_ON;
 }
 

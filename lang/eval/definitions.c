@@ -1,8 +1,8 @@
 /* definitions.c -- what a text defines, without running the rest of the script.
  *
- * Imports, functions, classes and assignments of plain values are evaluated; calls for effect, loops and the like are
- * not. So `tvms check`, `opt` and `build` read the same file that `tvms FILE` runs, and a script with a syntax error
- * still tells what is wrong in its modules. */
+ * Imports, functions, classes and assignments of plain values are evaluated; calls for effect,
+ * loops and the like are not. So `tvms check`, `opt` and `build` read the same file that `tvms
+ * FILE` runs, and a script with a syntax error still tells what is wrong in its modules. */
 #include "lang/dialect/dialect.h"
 #include "lang/lang.h"
 #include "lang/value/object.h"
@@ -20,7 +20,10 @@ static bool has_call(Ast *node) {
 
 static bool is_definition(Ast *s) {
   switch (s->kind) {
-  case AST_KIND_Import: case AST_KIND_ImportFrom: case AST_KIND_Def: case AST_KIND_Class: return true;
+  case AST_KIND_Import:
+  case AST_KIND_ImportFrom:
+  case AST_KIND_Def:
+  case AST_KIND_Class: return true;
   case AST_KIND_Assign:
   case AST_KIND_AnnAssign: return !has_call(s);
   default: return false;
@@ -38,8 +41,8 @@ static void run_definition(void *context) {
   exec_block(d->env, &one);
 }
 
-/* A fault of one definition does not hide those of the next. A name that a statement left out would have defined is no
- * fault here: the script as a whole may be right. */
+/* A fault of one definition does not hide those of the next. A name that a statement left out would
+ * have defined is no fault here: the script as a whole may be right. */
 static void define(Env *env, Ast *s) {
   Definition d = {env, s};
   Error *e = eval_protect(run_definition, &d);

@@ -1,4 +1,5 @@
-/* test_pass.c -- tests of passes: the module Before, run through a pipeline, must equal the module Expected. */
+/* test_pass.c -- tests of passes: the module Before, run through a pipeline, must equal the module
+ * Expected. */
 #include "lang/dialect/packed.h"
 #include "lang/tool/test.h"
 #include "passes/passes.h"
@@ -11,7 +12,8 @@ static Node *module_named(Session *s, const char *name, Span span) {
     diag_error(span, "the case defines no %s", name);
     return NULL;
   }
-  if (!value_is_node(*v, NK_PrimFunc) && !value_is_node(*v, NK_Function)) return to_module(*v, span);
+  if (!value_is_node(*v, NK_PrimFunc) && !value_is_node(*v, NK_Function))
+    return to_module(*v, span);
   Node *f = func_with_attr(v->node, "global_symbol", string_imm("main", span));
   return to_module(value_node(f), span);
 }
@@ -25,14 +27,16 @@ typedef struct PassTest {
 
 static void run_pass_test(void *context) {
   PassTest *t = context;
-  Node *before = module_named(t->session, "Before", t->span), *expected = module_named(t->session, "Expected", t->span);
+  Node *before = module_named(t->session, "Before", t->span),
+       *expected = module_named(t->session, "Expected", t->span);
   if (!before || !expected) return;
   Pipeline pipeline = pipeline_parse(t->pipeline, t->span);
   Node *after = pipeline_run(&pipeline, before, NULL, &(Instruments){.verify_each = true});
   const char *why = NULL;
   t->ok = node_equal(after, expected, false, &why);
   if (t->ok) return;
-  Diag *d = diag_error(t->span, "after %s the module differs from Expected at %s", t->pipeline, why);
+  Diag *d =
+      diag_error(t->span, "after %s the module differs from Expected at %s", t->pipeline, why);
   diag_help(d, "it is\n%s\nand not\n%s", ir_print(after, NULL), ir_print(expected, NULL));
 }
 
