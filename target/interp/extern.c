@@ -4,6 +4,7 @@
  * What the runtime hands out (workspace, tensors) becomes known memory here. Memory whose address a
  * foreign function is given counts as written after the call. */
 #include "target/interp/interp.h"
+#include "target/abi_table.h"
 #include <dlfcn.h>
 #include <ffi.h>
 
@@ -72,45 +73,6 @@ static const struct {
     {"tvms_call_packed", after_call},        {"tvms_call_direct", after_call},
 };
 
-static const struct {
-  const char *ret, *name, *args; /* as written in abi.def */
-  void (*address)(void);
-} runtime_functions[] = {
-#define ABI(ret, name, args, doc) {#ret, #name, #args, (void (*)(void))name},
-#include "target/runtime/abi.def"
-};
-enum { RUNTIME_COUNT = sizeof runtime_functions / sizeof *runtime_functions };
-
-static int find_runtime(const char *name) {
-  for (int i = 0; i < RUNTIME_COUNT; i++)
-    if (str_same(runtime_functions[i].name, name)) return i;
-  return -1;
-}
-
-static DataType abi_type(const char *word) {
-  static const struct {
-    const char *word;
-    DataType t;
-  } words[] = {{"i32", DTYPE_OF(INT, 32)},
-               {"i64", DTYPE_OF(INT, 64)},
-               {"f64", DTYPE_OF(FLOAT, 64)},
-               {"p", DTYPE_OF(HANDLE, 64)}};
-  size_t n = strcspn(word, " ,)");
-  for (int i = 0; i < 4; i++)
-    if (strlen(words[i].word) == n && strncmp(words[i].word, word, n) == 0) return words[i].t;
-  return VOID_TYPE;
-}
-
-static int abi_params(int function, DataType *out) {
-  int n = 0;
-  for (const char *at = runtime_functions[function].args + 1; at; at = strchr(at, ',')) {
-    at += strspn(at, ", ");
-    DataType t = abi_type(at);
-    if (!dtype_is_void(t)) out[n++] = t;
-  }
-  return n;
-}
-
 /* ---- preparing ---- */
 
 static ffi_type *ffi_of(DataType t, Span span) {
@@ -139,10 +101,11 @@ static void prepare(ExternCode *n, Span span) {
     unsupported(span, "this C function");
 }
 
-static void add_runtime_args(Compiler *c, Call *n, ExternCode *code, int function) {
-  DataType want[MAX_ARGS];
-  const char *name = runtime_functions[function].name;
-  int count = abi_params(function, want);
+static void add_runtime_args(Compiler *c, Call *n, ExternCode *code,
+                             const RuntimeFunction *function) {
+  DataType want[RUNTIME_PARAMS_MAX];
+  const char *name = function->name;
+  int count = runtime_function_params(function, want);
   if (n->args.len - 1 != count)
     fault(c->span, "%s takes %d arguments, %d given", name, count, n->args.len - 1);
   for (int i = 0; i < count; i++) {
@@ -196,15 +159,15 @@ static void *address_of(void (*function)(void)) {
 
 const Code *compile_extern(Compiler *c, Call *n) {
   const char *name = compile_text_arg(c, n);
-  int function = find_runtime(name);
+  const RuntimeFunction *function = runtime_function_find(name);
   ExternCode *code =
       NEW(ExternCode, .code = {.eval = eval_extern, .t = n->node.dtype, .span = c->span},
           .result = n->node.dtype);
   if (n->node.dtype.lanes != 1) ffi_of(n->node.dtype, c->span);
-  if (function >= 0) {
+  if (function) {
     add_runtime_args(c, n, code, function);
-    code->result = abi_type(runtime_functions[function].ret);
-    code->address = address_of(runtime_functions[function].address);
+    code->result = runtime_function_result(function);
+    code->address = address_of(function->address);
   } else {
     code->address = dlsym(RTLD_DEFAULT, name);
     if (!code->address) fault(c->span, "there is no C function '%s' in this process", name);

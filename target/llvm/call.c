@@ -1,5 +1,6 @@
 /* call.c -- calls: of kernels, of the runtime (abi.def), of C functions, of LLVM intrinsics. */
 #include "target/llvm/codegen.h"
+#include "target/abi_table.h"
 #include <dlfcn.h>
 
 void gen_unsupported(Node *n, const char *what) {
@@ -8,59 +9,15 @@ void gen_unsupported(Node *n, const char *what) {
 
 /* ---- the runtime ---- */
 
-static const struct {
-  const char *ret, *name,
-      *args; /* as written in abi.def: "p", "tvms_frame_alloc", "(p frame, i64 nbytes)" */
-} runtime_functions[] = {
-#define ABI(ret, name, args, doc) {#ret, #name, #args},
-#include "target/runtime/abi.def"
-};
-
-#define RUNTIME_COUNT ((int)(sizeof runtime_functions / sizeof *runtime_functions))
-
-static int find_runtime(const char *name) {
-  for (int i = 0; i < RUNTIME_COUNT; i++)
-    if (str_same(runtime_functions[i].name, name)) return i;
-  return -1;
-}
-
-static DataType abi_type(const char *text) {
-  static const struct {
-    const char *word;
-    DataType t;
-  } words[] = {{"i32", DTYPE_OF(INT, 32)},
-               {"i64", DTYPE_OF(INT, 64)},
-               {"f64", DTYPE_OF(FLOAT, 64)},
-               {"p", DTYPE_OF(HANDLE, 64)}};
-  size_t n = strcspn(text, " ,)");
-  for (int i = 0; i < 4; i++)
-    if (strlen(words[i].word) == n && strncmp(words[i].word, text, n) == 0) return words[i].t;
-  return VOID_TYPE;
-}
-
-/* The types of the parameters; none for "(void)". */
-static int abi_params(int function, DataType *out) {
-  const char *text = runtime_functions[function].args + 1;
-  int n = 0;
-  for (; text; text = strchr(text, ',')) {
-    text += strspn(text, ", ");
-    DataType t = abi_type(text);
-    if (!dtype_is_void(t)) out[n++] = t;
-  }
-  return n;
-}
-
-#define MAX_PARAMS 16
-
-static LLVMValueRef declare_runtime(Gen *g, int function) {
-  const char *name = runtime_functions[function].name;
+static LLVMValueRef declare_runtime(Gen *g, const RuntimeFunction *function) {
+  const char *name = function->name;
   LLVMValueRef fn = LLVMGetNamedFunction(g->out, name);
   if (fn) return fn;
-  DataType params[MAX_PARAMS];
-  LLVMTypeRef types[MAX_PARAMS];
-  int n = abi_params(function, params);
+  DataType params[RUNTIME_PARAMS_MAX];
+  LLVMTypeRef types[RUNTIME_PARAMS_MAX];
+  int n = runtime_function_params(function, params);
   for (int i = 0; i < n; i++) types[i] = type_of(g, params[i]);
-  LLVMTypeRef ret = type_of(g, abi_type(runtime_functions[function].ret));
+  LLVMTypeRef ret = type_of(g, runtime_function_result(function));
   fn = LLVMAddFunction(g->out, name, LLVMFunctionType(ret, types, (unsigned)n, false));
   gen_attribute(g, fn, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
   if (str_same(name, "tvms_frame_alloc")) {
@@ -71,18 +28,18 @@ static LLVMValueRef declare_runtime(Gen *g, int function) {
 }
 
 LLVMValueRef gen_runtime_call(Gen *g, const char *name, int n, LLVMValueRef *args) {
-  int function = find_runtime(name);
-  REQUIRE(function >= 0, "no function %s", name);
+  const RuntimeFunction *function = runtime_function_find(name);
+  REQUIRE(function, "no function %s", name);
   LLVMValueRef fn = declare_runtime(g, function);
   return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, (unsigned)n, "");
 }
 
 /* A call_extern of a function of abi.def: integers take the width that it wants. */
-static LLVMValueRef gen_runtime_extern(Gen *g, Call *n, int function) {
-  const char *name = runtime_functions[function].name;
-  DataType want[MAX_PARAMS], ret = abi_type(runtime_functions[function].ret);
-  LLVMValueRef args[MAX_PARAMS];
-  int count = abi_params(function, want), given = n->args.len - 1;
+static LLVMValueRef gen_runtime_extern(Gen *g, Call *n, const RuntimeFunction *function) {
+  const char *name = function->name;
+  DataType want[RUNTIME_PARAMS_MAX], ret = runtime_function_result(function);
+  LLVMValueRef args[RUNTIME_PARAMS_MAX];
+  int count = runtime_function_params(function, want), given = n->args.len - 1;
   if (given != count)
     error_raisef("CompileError", n->node.span, "%s takes %d arguments, %d given", name, count,
                  given);
@@ -129,8 +86,9 @@ static void check_c_type(Node *n, DataType t) {
 }
 
 LLVMValueRef gen_extern(Gen *g, Call *n, const char *name) {
-  int function = find_runtime(name), count = n->args.len - 1;
-  if (function >= 0) return gen_runtime_extern(g, n, function);
+  const RuntimeFunction *function = runtime_function_find(name);
+  int count = n->args.len - 1;
+  if (function) return gen_runtime_extern(g, n, function);
   if (g->in_process && !dlsym(RTLD_DEFAULT, name))
     error_raisef("CompileError", n->node.span, "there is no C function '%s' in this process", name);
   LLVMValueRef *args = NEW_ARRAY(LLVMValueRef, count + 1);

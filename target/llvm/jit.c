@@ -1,6 +1,6 @@
 /* jit.c -- code for this process: an object file in memory, linked by LLVM's ORC. */
 #include "target/llvm/codegen.h"
-#include "target/runtime/abi.h"
+#include "target/abi_table.h"
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
 
@@ -27,29 +27,20 @@ static void drop_error(void *context, LLVMErrorRef error) {
 
 /* ---- what the code may refer to ---- */
 
-static const struct {
-  const char *name;
-  void (*address)(void);
-} runtime_symbols[] = {
-#define ABI(ret, name, args, doc) {#name, (void (*)(void))name},
-#include "target/runtime/abi.def"
-};
-
-#define SYMBOL_COUNT (sizeof runtime_symbols / sizeof *runtime_symbols)
-
 /* The runtime by address, everything else by name in the process. */
 static void define_symbols(Jit *j) {
   LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(j->orc);
-  LLVMOrcCSymbolMapPair pairs[SYMBOL_COUNT];
-  for (size_t i = 0; i < SYMBOL_COUNT; i++) {
+  LLVMOrcCSymbolMapPair *pairs = NEW_ARRAY(LLVMOrcCSymbolMapPair, runtime_function_count);
+  for (int i = 0; i < runtime_function_count; i++) {
     LLVMJITSymbolFlags flags = {
         LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
     pairs[i] = (LLVMOrcCSymbolMapPair){
-        LLVMOrcLLJITMangleAndIntern(j->orc, runtime_symbols[i].name),
-        {(LLVMOrcExecutorAddress)(uintptr_t)runtime_symbols[i].address, flags}};
+        LLVMOrcLLJITMangleAndIntern(j->orc, runtime_functions[i].name),
+        {(LLVMOrcExecutorAddress)(uintptr_t)runtime_functions[i].address, flags}};
   }
   raise_error("the runtime's symbols",
-              LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, SYMBOL_COUNT)));
+              LLVMOrcJITDylibDefine(library,
+                                    LLVMOrcAbsoluteSymbols(pairs, (size_t)runtime_function_count)));
   LLVMOrcDefinitionGeneratorRef process = NULL;
   raise_error("the process's symbols",
               LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
