@@ -5,11 +5,13 @@
 /* ---- leaves ---- */
 
 Node *int_imm(DataType t, int64_t value, Span span) {
+  if (t.lanes != 1) return expr_broadcast(int_imm(dtype_element(t), value, span), t.lanes, span);
   return MAKE(IntImm, span, t, .value = dtype_wrap_int(t, value));
 }
 
 /* There is one NaN, so that equal texts are equal nodes. */
 Node *float_imm(DataType t, double value, Span span) {
+  if (t.lanes != 1) return expr_broadcast(float_imm(dtype_element(t), value, span), t.lanes, span);
   if (isnan(value)) value = NAN;
   return MAKE(FloatImm, span, t, .value = dtype_round_float(t, value));
 }

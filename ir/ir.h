@@ -167,7 +167,9 @@ uint64_t node_hash(Node *n);
 
 /* ---- scalar expressions (expr.c): checked, matched, folded ---- */
 
-Node *int_imm(DataType t, int64_t value, Span span); /* t: integer or bool; wraps to the width */
+/* Numbers of dtype t, in all its lanes. Integers and bools wrap to the width; floats are rounded.
+ */
+Node *int_imm(DataType t, int64_t value, Span span);
 Node *float_imm(DataType t, double value, Span span);
 Node *string_imm(const char *value, Span span);
 Node *var_new(const char *name, DataType t, Span span);
@@ -197,6 +199,11 @@ Node *stmt_evaluate(Node *value, Span span);
 /* Where the rest of the suite hangs of a LetStmt, AttrStmt, Allocate, ...; NULL for other
  * statements. To fill in while a node is being built. */
 Node **stmt_rest(Node *n);
+
+/* Text writes a range as [begin, end): the Range of that, in one dtype, and the end to write for a
+ * range, from which range_between makes the same one. */
+Node *range_between(Node *begin, Node *end, Span span);
+Node *range_end(Node *min, Node *extent);
 
 bool expr_is_const_int(const Node *n, int64_t *value); /* IntImm of any integer dtype or bool */
 bool expr_is_zero(const Node *n);

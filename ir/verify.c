@@ -292,6 +292,7 @@ static WalkResult check_graph_node(Walker *w, Node *n) {
   switch (n->kind) {
   case NK_RelaxVar:
   case NK_Var: need(v, n, n); return WALK_PRUNE;
+  case NK_IndexMap: return WALK_PRUNE;
   case NK_GlobalVar: check_global(v, n); return WALK_PRUNE;
   case NK_RelaxCall:
     if (relax_call_has_effects(n) && v->in_dataflow)

@@ -19,6 +19,7 @@ typedef struct Scan {
   Map ranges;   /* variables of loops inside the block to their Range */
   Map lets;     /* variables of lets inside the block to their values */
   Map local;    /* buffers allocated inside, which nobody outside sees */
+  Map matched;  /* buffers of matched regions to their MatchBufferRegion */
   Map pointers; /* data pointers of buffers: their use is opaque */
   Analyzer *analyzer;
   bool opaque;
@@ -39,7 +40,42 @@ static Access *find_access(AccessVec *v, Node *buffer) {
   return fresh;
 }
 
+/* Does a matched buffer have the last dimensions of its region, one to one? */
+static bool has_dims_of_region(Scan *s, Buffer *b, NodeVec region) {
+  int skipped = region.len - b->shape.len;
+  for (int i = 0; i < b->shape.len && skipped >= 0; i++) {
+    Node *extent = AS(Range, region.at[skipped + i])->extent;
+    if (!arith_can_prove_equal(s->analyzer, b->shape.at[i], extent)) return false;
+  }
+  return skipped >= 0;
+}
+
+/* An access of a matched buffer as one of its source: the start of the region added. */
+static void to_source(Scan *s, MatchBufferRegion *m, NodeVec *lo, NodeVec *hi) {
+  NodeVec region = AS(BufferRegion, m->source)->region, a = {0}, b = {0};
+  bool aligned = has_dims_of_region(s, AS(Buffer, m->buffer), region);
+  int skipped = region.len - lo->len;
+  for (int i = 0; i < region.len; i++) {
+    Range *r = AS(Range, region.at[i]);
+    Node *x = aligned && i >= skipped ? lo->at[i - skipped] : NULL;
+    Node *y = aligned && i >= skipped ? hi->at[i - skipped] : NULL;
+    Node *last = expr_sub(r->extent, int_imm(r->extent->dtype, 1, r->node.span));
+    bool known = x && y;
+    x = known ? expr_add(r->min, x) : r->min;
+    y = expr_add(r->min, known ? y : last);
+    vec_push(&a, arith_simplify(s->analyzer, x));
+    vec_push(&b, arith_simplify(s->analyzer, y));
+  }
+  *lo = a;
+  *hi = b;
+}
+
 static void join(Scan *s, AccessVec *v, Node *buffer, NodeVec lo, NodeVec hi) {
+  Node *match = map_get(&s->matched, buffer);
+  if (match) {
+    to_source(s, AS(MatchBufferRegion, match), &lo, &hi);
+    buffer = AS(BufferRegion, AS(MatchBufferRegion, match)->source)->buffer;
+  }
   if (map_has(&s->local, buffer)) return;
   Access *a = find_access(v, buffer);
   if (!a->lo.len) {
@@ -184,15 +220,12 @@ bool block_access_regions(Node *block, NodeVec *reads, NodeVec *writes) {
   Block *b = AS(Block, block);
   Scan s = {.analyzer = arith_new()};
   for each (Node *, a, &b->alloc_buffers) map_set(&s.local, *a, *a);
-  for each (Node *, m, &b->match_buffers) {
-    MatchBufferRegion *match = AS(MatchBufferRegion, *m);
-    map_set(&s.local, match->buffer, match->buffer);
-  }
+  for each (Node *, m, &b->match_buffers) map_set(&s.matched, AS(MatchBufferRegion, *m)->buffer, *m);
   if (b->init) scan(&s, b->init);
   AccessVec none = {0};
   s.reads = none; /* an init only writes, as far as the outside is concerned */
   scan(&s, b->body);
-  if (s.opaque || b->match_buffers.len) return false;
+  if (s.opaque) return false;
   *reads = *writes = (NodeVec){0};
   for each (Access *, a, &s.reads)
     if (!b->init || !is_written(&s, (*a)->buffer)) vec_push(reads, region_of(&s, *a));

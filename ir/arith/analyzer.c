@@ -1,5 +1,6 @@
 /* analyzer.c -- facts about variables, and conditions that hold for a while. */
 #include "ir/arith/arith_impl.h"
+#include "ir/support/stack.h"
 
 Analyzer *arith_new(void) { return NEW(Analyzer, .cache = {0}); }
 
@@ -7,9 +8,7 @@ VarInfo *var_info(Analyzer *a, const Node *var) { return map_get(&a->vars, var);
 
 /* ---- remembered answers ---- */
 
-void forget_answers(Analyzer *a) {
-  if (a->cache.len) a->cache = (Map){0};
-}
+void forget_answers(Analyzer *a) { a->cache = a->simplified = a->sums = (Map){0}; }
 
 Known *known_of(Analyzer *a, Node *e) {
   Known *k = map_get(&a->cache, e);
@@ -21,10 +20,14 @@ Known *known_of(Analyzer *a, Node *e) {
 
 /* ---- what an expression contains ---- */
 
-typedef struct Scan {
-  Analyzer *analyzer;
-  Content found;
-} Scan;
+static void add_content(Content *to, Content more) {
+  to->symbol |= more.symbol;
+  to->data |= more.data;
+  to->reads |= more.reads;
+  to->state |= more.state;
+  to->traps |= more.traps;
+  to->large |= more.large;
+}
 
 /* Builtins that compute with integers as an operator does. */
 static bool is_integer_builtin(const Node *call) {
@@ -35,64 +38,76 @@ static bool is_integer_builtin(const Node *call) {
   return false;
 }
 
-static void scan_var(Scan *s, const Node *n) {
-  VarInfo *info = var_info(s->analyzer, n);
-  s->found.symbol |= info ? info->is_symbolic : dtype_is_int(n->dtype);
-  s->found.data |= info && info->is_data;
-  s->found.large |= info && !info->is_symbolic && dtype_is_int(n->dtype) &&
-                    !is_index_scale(info->bound, n->dtype);
+static Content content_of_var(Analyzer *a, const Node *n) {
+  VarInfo *info = var_info(a, n);
+  if (!info) return (Content){.symbol = dtype_is_int(n->dtype)};
+  bool known = !info->is_symbolic && dtype_is_int(n->dtype);
+  return (Content){.symbol = info->is_symbolic,
+                   .data = info->is_data,
+                   .large = known && !is_index_scale(info->bound, n->dtype)};
+}
+
+static Content content_of_number(const Node *n) {
+  int64_t v = ((const IntImm *)(const void *)n)->value;
+  bool beyond = n->dtype.code == DTYPE_UINT && v < 0;
+  bool large = dtype_is_int(n->dtype) && (beyond || !is_index_scale((ConstBound){v, v}, n->dtype));
+  return (Content){.large = large};
+}
+
+static Content content_of_call(const Node *n) {
+  const Intrin *in = intrin_of(((const Call *)(const void *)n)->op);
+  Effect effect = in ? in->effect : EFFECT_STATE;
+  return (Content){.data = !is_integer_builtin(n),
+                   .reads = effect >= EFFECT_READ,
+                   .state = effect == EFFECT_STATE,
+                   .traps = true,
+                   .large = is_intrin_call(n, "shift_left")};
 }
 
 /* A cast that may cut bits off gives numbers of any size. */
-static void scan_cast(Scan *s, Node *n) {
+static Content content_of_cast(Analyzer *a, Node *n) {
   Node *value = AS(Cast, n)->value;
   DataType from = value->dtype, to = n->dtype;
-  s->found.data |= !dtype_is_int(from) && !dtype_is_bool(from);
+  bool number = dtype_is_int(from) || dtype_is_bool(from);
   bool widens = from.bits <= to.bits && from.code == to.code;
   bool keeps = widens || !dtype_is_int(from) || !dtype_is_int(to) ||
-               bound_fits(arith_const_bound(s->analyzer, value), to);
-  s->found.large |= !keeps;
+               bound_fits(arith_const_bound(a, value), to);
+  return (Content){.data = !number, .large = !keeps};
 }
 
-static WalkResult scan_node(Walker *w, Node *n) {
-  Scan *s = w->context;
-  s->found.traps |= kind_divides(n->kind) || IS(BufferLoad, n) || IS(Call, n);
+/* Of the node itself, without what is below it. */
+static Content own_content(Analyzer *a, Node *n) {
   switch (n->kind) {
-  case NK_Var: scan_var(s, n); break;
-  case NK_IntImm: {
-    int64_t v = AS(IntImm, n)->value;
-    bool beyond = n->dtype.code == DTYPE_UINT && v < 0;
-    s->found.large |=
-        dtype_is_int(n->dtype) && (beyond || !is_index_scale((ConstBound){v, v}, n->dtype));
-    break;
-  }
-  case NK_BufferLoad: s->found.data = s->found.reads = true; break;
-  case NK_Call: {
-    const Intrin *in = intrin_of(AS(Call, n)->op);
-    Effect effect = in ? in->effect : EFFECT_STATE;
-    s->found.state |= effect == EFFECT_STATE;
-    s->found.reads |= effect >= EFFECT_READ;
-    s->found.data |= !is_integer_builtin(n);
-    s->found.large |= is_intrin_call(n, "shift_left");
-    break;
-  }
-  case NK_Cast: scan_cast(s, n); break;
+  case NK_Var: return content_of_var(a, n);
+  case NK_IntImm: return content_of_number(n);
+  case NK_BufferLoad: return (Content){.data = true, .reads = true, .traps = true};
+  case NK_Call: return content_of_call(n);
+  case NK_Cast: return content_of_cast(a, n);
   case NK_Reduce:
-  case NK_Shuffle: s->found.data = true; break;
-  default: break;
+  case NK_Shuffle: return (Content){.data = true};
+  default: return (Content){.traps = kind_divides(n->kind)};
   }
-  return WALK_ON;
+}
+
+typedef struct Gathered {
+  Analyzer *analyzer;
+  Content content;
+} Gathered;
+
+static void gather_content(void *context, Node *child) {
+  Gathered *g = context;
+  if (!IS(Buffer, child)) add_content(&g->content, content_of(g->analyzer, child));
 }
 
 Content content_of(Analyzer *a, Node *e) {
-  if (IS(IntImm, e)) return (Content){0};
+  if (IS(IntImm, e)) return content_of_number(e);
+  if (stack_is_low()) return (Content){true, true, true, true, true, true};
   Known *k = known_of(a, e);
   if (k->has_content) return k->content;
-  Scan s = {.analyzer = a};
-  Walker w = {.enter = scan_node, .context = &s};
-  walk(&w, e);
+  Gathered g = {a, own_content(a, e)};
+  node_each_child(e, gather_content, &g);
   k->has_content = true;
-  return k->content = s.found;
+  return k->content = g.content;
 }
 
 /* ---- binding ---- */

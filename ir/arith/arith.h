@@ -3,7 +3,9 @@
  *
  * An Analyzer holds facts: ranges of variables and conditions that hold. All answers are sound:
  * "don't know" is the default, and nothing wraps inside the analyses. Variables marked is_size are
- * known not to be negative. */
+ * known not to be negative and to fit the memory that a process can address. Arithmetic of known
+ * ranges and of loaded data may wrap, as it does at run time; arithmetic on symbols is taken not
+ * to. */
 #ifndef IR_ARITH_ARITH_H
 #define IR_ARITH_ARITH_H
 

@@ -50,7 +50,9 @@ typedef struct Known {
 struct Analyzer {
   Map vars; /* Var to VarInfo */
   VEC(Fact) facts;
-  Map cache; /* Node to Known */
+  Map cache;      /* Node to Known */
+  Map simplified; /* Node to what it became; what was shared stays shared */
+  Map sums;       /* sums with their terms simplified */
 };
 
 /* ---- small questions ---- */

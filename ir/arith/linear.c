@@ -6,7 +6,7 @@
 #include "ir/arith/arith_impl.h"
 #include "ir/support/stack.h"
 
-enum { MAX_TERMS = 48 };
+enum { MAX_TERMS = 48, MAX_NODES = 2000 };
 
 /* ---- terms ---- */
 
@@ -71,9 +71,11 @@ typedef struct Gather {
   Analyzer *analyzer; /* NULL: casts and let-bound variables are terms */
   bool expand;
   Linear *out;
+  int *nodes; /* that may still be looked at: expressions may share their parts */
 } Gather;
 
 static bool gather(Gather *g, Node *e, int64_t scale);
+static bool gather_all(Analyzer *a, Node *e, bool expand, int *nodes, Linear *out);
 
 static bool gather_scaled(Gather *g, Node *e, int64_t scale, int64_t k) {
   int64_t next;
@@ -83,8 +85,8 @@ static bool gather_scaled(Gather *g, Node *e, int64_t scale, int64_t k) {
 /* (a + b) * (c + d), multiplied out. */
 static bool gather_product(Gather *g, Node *e, int64_t scale) {
   Linear x, y;
-  if (!linear_of(g->analyzer, as_binary(e)->a, true, &x) ||
-      !linear_of(g->analyzer, as_binary(e)->b, true, &y))
+  if (!gather_all(g->analyzer, as_binary(e)->a, true, g->nodes, &x) ||
+      !gather_all(g->analyzer, as_binary(e)->b, true, g->nodes, &y))
     return false;
   for (int i = -1; i < x.terms.len; i++)
     for (int j = -1; j < y.terms.len; j++) {
@@ -137,7 +139,7 @@ static bool gather_var(Gather *g, Node *e, int64_t scale) {
 
 static bool gather(Gather *g, Node *e, int64_t scale) {
   int64_t value;
-  if (stack_is_low()) return false;
+  if (--*g->nodes < 0 || stack_is_low()) return false;
   if (expr_is_const_int(e, &value)) return add_constant(g->out, value, scale);
   if (!is_signed_index(e->dtype)) return linear_add_term(g->out, e, scale);
   Binary *b = as_binary(e);
@@ -151,12 +153,17 @@ static bool gather(Gather *g, Node *e, int64_t scale) {
   }
 }
 
-bool linear_of(Analyzer *a, Node *e, bool expand, Linear *out) {
-  Gather g = {a, expand, out};
+static bool gather_all(Analyzer *a, Node *e, bool expand, int *nodes, Linear *out) {
+  Gather g = {a, expand, out, nodes};
   *out = (Linear){0};
   if (!gather(&g, e, 1)) return false;
   drop_zeros(out);
   return true;
+}
+
+bool linear_of(Analyzer *a, Node *e, bool expand, Linear *out) {
+  int nodes = MAX_NODES;
+  return gather_all(a, e, expand, &nodes, out);
 }
 
 bool arith_linear(Node *e, Linear *out) { return linear_of(NULL, e, false, out); }

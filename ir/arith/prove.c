@@ -33,12 +33,14 @@ static bool is_nonneg(Analyzer *a, const Linear *l, int depth, int *tries) {
     int at = f->dead ? -1 : find_term(&f->form, l->terms.at[w]);
     int64_t c = at < 0 ? 0 : f->form.coeffs.at[at];
     if (!c || (c < 0) != (k < 0) || k == INT64_MIN || c == INT64_MIN) continue;
-    /* m * l - n * f, with m and n positive and the term gone: if it is >= 0, so is l. */
+    /* r = m * l - n * f, with m and n positive and the term gone. l is an integer: it is not
+     * negative if m * l > -m, and so if r > -m. */
     int64_t g = gcd_of(k, c), m = (c < 0 ? -c : c) / g, n = (k < 0 ? -k : k) / g;
     Linear rest;
     ++*tries;
-    if (linear_combine(l, m, &f->form, -n, &rest) && is_nonneg(a, &rest, depth + 1, tries))
-      return true;
+    if (!linear_combine(l, m, &f->form, -n, &rest)) continue;
+    if (__builtin_add_overflow(rest.constant, m - 1, &rest.constant)) continue;
+    if (is_nonneg(a, &rest, depth + 1, tries)) return true;
   }
   return false;
 }

@@ -27,11 +27,18 @@ static int64_t constant_of(const Match *m, int i) {
   return v;
 }
 
+/* Constants of uint64 are kept as the int64 of the same bits. */
+static bool are_ordered(const Match *m, int i, int j) {
+  int64_t p = constant_of(m, i), q = constant_of(m, j);
+  return m->operand.code == DTYPE_UINT ? (uint64_t)p <= (uint64_t)q : p <= q;
+}
+
 /* ---- the rules ---- */
 
-#define INTS  (dtype_is_int(m->operand))
-#define BOOLS (dtype_is_bool(m->operand))
-#define c(i)  constant_of(m, i)
+#define INTS          (dtype_is_int(m->operand))
+#define BOOLS         (dtype_is_bool(m->operand))
+#define c(i)          constant_of(m, i)
+#define ORDERED(i, j) are_ordered(m, i, j)
 #define RULE(name, from, to, when)                                                                 \
   static bool when_##name(const Match *m) {                                                        \
     (void)m;                                                                                       \

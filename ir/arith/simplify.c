@@ -18,9 +18,13 @@ static bool is_sum(const Node *n) { return is_ring(n->kind) && is_signed_index(n
 /* The same sum with its terms simplified. */
 static Node *simplify_terms(Mutator *m, Node *n) {
   if (!is_sum(n) || stack_is_low()) return simplify(m, n);
+  Analyzer *analyzer = m->context;
+  Node *known = map_get(&analyzer->sums, n), *out = n;
+  if (known) return known;
   Node *a = simplify_terms(m, as_binary(n)->a), *b = simplify_terms(m, as_binary(n)->b);
-  if (a == as_binary(n)->a && b == as_binary(n)->b) return n;
-  return arith_binary(n->kind, a, b, n->span);
+  if (a != as_binary(n)->a || b != as_binary(n)->b) out = arith_binary(n->kind, a, b, n->span);
+  map_set(&analyzer->sums, n, out);
+  return out;
 }
 
 static Node *simplify_whole_sum(Mutator *m, Node *n) {
@@ -39,12 +43,14 @@ static Node *simplify_whole_sum(Mutator *m, Node *n) {
 static Node *simplify_under(Mutator *m, Node *cond, Node *n, bool eager) {
   Analyzer *a = m->context;
   if (content_of(a, cond).state || (eager && content_of(a, n).traps)) return simplify(m, n);
+  Map cache = a->cache, simplified = a->simplified, sums = a->sums, known = m->identities;
+  forget_answers(a);
   int mark = arith_enter(a, cond);
-  Map known = m->identities; /* what was found out under the condition is not so elsewhere */
-  m->identities = (Map){0};
+  m->identities = (Map){0}; /* what is found out under the condition is not so elsewhere */
   Node *out = simplify(m, n);
-  m->identities = known;
   arith_leave(a, mark);
+  m->identities = known; /* and what was known before is so again */
+  a->cache = cache, a->simplified = simplified, a->sums = sums;
   return out;
 }
 
@@ -228,7 +234,12 @@ static Node *simplify(Mutator *m, Node *n) {
     stack_run(simplify_errand, &e);
     return e.n;
   }
-  return simplify_condition(m->context, simplify_kind(m, n));
+  Analyzer *a = m->context;
+  Node *out = map_get(&a->simplified, n);
+  if (out) return out;
+  out = simplify_condition(a, simplify_kind(m, n));
+  if (!IS(IntImm, n)) map_set(&a->simplified, n, out);
+  return out;
 }
 
 Node *arith_simplify(Analyzer *a, Node *e) {

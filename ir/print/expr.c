@@ -40,7 +40,7 @@ void print_quoted(Printer *p, const char *text) { str_add_quoted(&p->out, text, 
 /* ---- immediates ---- */
 
 /* The shortest decimal that the dtype reads back as the same value. */
-static void print_float(Printer *p, DataType t, double x) {
+static const char *float_text(DataType t, double x) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, x);
@@ -48,8 +48,12 @@ static void print_float(Printer *p, DataType t, double x) {
   }
   double size = fabs(x);
   if (strchr(text, 'e') && size >= 1e-4 && size < 1e16) snprintf(text, sizeof text, "%.1f", x);
-  str_add(&p->out, text);
-  if (!strpbrk(text, ".e")) str_add(&p->out, ".0");
+  return str_format("%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+/* A bare number is a float32 first, whatever it stands beside. */
+static bool float_stands_bare(DataType t, double x, const char *text) {
+  return dtype_round_float(t, dtype_round_float(FLOAT32, strtod(text, NULL))) == x;
 }
 
 static bool stands_bare(Printer *p, DataType t, DataType beside) {
@@ -57,40 +61,59 @@ static bool stands_bare(Printer *p, DataType t, DataType beside) {
   return dtype_equal(t, beside) && (dtype_is_int(t) || dtype_is_float(t));
 }
 
+/* A bare number is an int32, or an int64 if it is larger; of those only an int32 adapts to any
+ * other dtype, and a uint64 holds both. */
+static bool int_stands_bare(Printer *p, const IntImm *n, DataType beside) {
+  DataType t = n->node.dtype;
+  bool small = n->value == (int32_t)n->value && (t.code == DTYPE_INT || n->value >= 0);
+  return stands_bare(p, t, beside) &&
+         (small || (t.bits == 64 && n->value >= 0) || dtype_equal(t, INT64));
+}
+
 static void print_int_imm(Printer *p, IntImm *n, DataType beside) {
   DataType t = n->node.dtype;
   if (dtype_is_bool(t)) return str_printf(&p->out, "T.bool(%s)", n->value ? "True" : "False");
-  bool is_unsigned = t.code == DTYPE_UINT && t.bits == 64;
-  const char *digits = is_unsigned ? str_format("%llu", (unsigned long long)n->value)
-                                   : str_format("%lld", (long long)n->value);
-  if (dtype_equal(t, INT32) || stands_bare(p, t, beside)) str_add(&p->out, digits);
+  /* A uint64 beyond int64 is written as the negative number of its bits, which text can hold. */
+  const char *digits = text_of_int(n->value);
+  if (dtype_equal(t, INT32) || int_stands_bare(p, n, beside)) str_add(&p->out, digits);
   else str_printf(&p->out, "T.%s(%s)", dtype_text(t), digits);
 }
 
 static void print_float_imm(Printer *p, FloatImm *n, DataType beside) {
   DataType t = n->node.dtype;
-  bool special = !isfinite(n->value);
-  bool bare = !special && stands_bare(p, t, beside);
-  if (!bare) str_printf(&p->out, "T.%s(", dtype_text(t));
-  if (special)
-    str_add(&p->out, isnan(n->value) ? "\"nan\"" : n->value < 0 ? "\"-inf\"" : "\"inf\"");
-  else print_float(p, t, n->value);
-  if (!bare) str_add_char(&p->out, ')');
+  double x = n->value;
+  if (!isfinite(x)) {
+    const char *text = isnan(x) ? "nan" : x < 0 ? "-inf" : "inf";
+    return str_printf(&p->out, "T.%s(\"%s\")", dtype_text(t), text);
+  }
+  const char *text = float_text(t, x);
+  bool bare = stands_bare(p, t, beside) && float_stands_bare(t, x, text);
+  if (bare) str_add(&p->out, text);
+  else str_printf(&p->out, "T.%s(%s)", dtype_text(t), text);
+}
+
+/* A number among attributes is a float64. */
+static void print_float_attr(Printer *p, FloatImm *n) {
+  bool bare = dtype_equal(n->node.dtype, FLOAT64) && isfinite(n->value);
+  if (bare) str_add(&p->out, float_text(FLOAT64, n->value));
+  else print_float_imm(p, n, VOID_TYPE);
 }
 
 /* ---- operators ---- */
 
-/* Would building the infix form fold, and so lose the node? */
+static bool is_number(const Node *n) { return IS(IntImm, n) || IS(FloatImm, n); }
+
+/* Would building the node from text that computes fold, fail, or change an operand? Numbers alone
+ * are computed before they become nodes. */
 static bool would_fold(Node *node, Binary *b) {
-  if (dtype_is_void(b->a->dtype) || (node->kind == NK_Div && !dtype_is_float(b->a->dtype)))
-    return true;
-  if (!dtype_equal(b->a->dtype, b->b->dtype)) return true;
-  if ((node->kind == NK_FloorDiv || node->kind == NK_FloorMod) && expr_is_zero(b->b)) return true;
-  bool arithmetic = node->kind < NK_EQ && dtype_is_bool(b->a->dtype);
+  int64_t divisor;
+  if (!dtype_equal(b->a->dtype, b->b->dtype) || dtype_is_void(b->a->dtype)) return true;
+  if (node->kind == NK_Div && !dtype_is_float(b->a->dtype)) return true;
+  if (kind_divides(node->kind) && expr_is_splat_int(b->b, &divisor) && !divisor) return true;
+  if (is_number(b->a) && is_number(b->b)) return true;
+  bool arithmetic = node->kind < NK_Min && dtype_is_bool(b->a->dtype);
   return arithmetic || fold_binary(node->kind, b->a, b->b, node->span) != NULL;
 }
-
-static bool is_number(const Node *n) { return IS(IntImm, n) || IS(FloatImm, n); }
 
 /* The dtype that lets an operand stand bare: that of the other one, unless it is a number too. */
 static DataType beside_of(Node *other) { return is_number(other) ? VOID_TYPE : other->dtype; }
@@ -106,11 +129,8 @@ static void print_call_of(Printer *p, const char *name, Binary *b) {
 static void print_binary(Printer *p, Node *n, int outer) {
   Binary *b = (Binary *)(void *)n;
   int mine = infix_strength(n->kind);
-  if (!mine && (n->kind == NK_Min || n->kind == NK_Max || n->kind == NK_Mod) &&
-      fold_binary(n->kind, b->a, b->b, n->span) == NULL)
-    return print_call_of(p, node_spelling(n->kind), b);
-  if (!mine || would_fold(n, b))
-    return print_call_of(p, str_format("T.%s", node_kind_name(n->kind)), b);
+  if (would_fold(n, b)) return print_call_of(p, str_format("T.%s", node_kind_name(n->kind)), b);
+  if (!mine) return print_call_of(p, node_spelling(n->kind), b);
   bool chain = mine == P_COMPARE; /* a < b < c means something else */
   if (mine < outer) str_add_char(&p->out, '(');
   print_at(p, b->a, chain ? mine + 1 : mine, beside_of(b->b));
@@ -156,6 +176,13 @@ static void print_reduce(Printer *p, Reduce *r) {
   str_printf(&p->out, "], %d)", r->value_index);
 }
 
+static void print_not(Printer *p, Node *a, int outer) {
+  bool folds = IS(IntImm, a), inside = !folds && P_NOT < outer;
+  str_add(&p->out, folds ? "T.Not(" : inside ? "(not " : "not ");
+  print_at(p, a, folds ? 0 : P_NOT, VOID_TYPE);
+  if (folds || inside) str_add_char(&p->out, ')');
+}
+
 static void print_at(Printer *p, Node *n, int outer, DataType beside) {
   if (node_is_binary(n->kind)) return print_binary(p, n, outer);
   switch (n->kind) {
@@ -163,12 +190,7 @@ static void print_at(Printer *p, Node *n, int outer, DataType beside) {
   case NK_IntImm: print_int_imm(p, AS(IntImm, n), beside); break;
   case NK_FloatImm: print_float_imm(p, AS(FloatImm, n), beside); break;
   case NK_StringImm: print_quoted(p, AS(StringImm, n)->value); break;
-  case NK_Not:
-    if (P_NOT < outer) str_add_char(&p->out, '(');
-    str_add(&p->out, "not ");
-    print_at(p, AS(Not, n)->a, P_NOT, VOID_TYPE);
-    if (P_NOT < outer) str_add_char(&p->out, ')');
-    break;
+  case NK_Not: print_not(p, AS(Not, n)->a, outer); break;
   case NK_Select:
     str_add(&p->out, "T.Select(");
     print_exprs(p, NODES(AS(Select, n)->cond, AS(Select, n)->then, AS(Select, n)->orelse));
@@ -201,10 +223,11 @@ static void print_at(Printer *p, Node *n, int outer, DataType beside) {
   case NK_BufferLoad: print_index(p, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices); break;
   case NK_Let: {
     Let *let = AS(Let, n);
-    const char *value = expr_text(p, let->value), *name = name_define(p, let->var);
     str_add(&p->out, "T.Let(");
     print_expr(p, let->body);
-    str_printf(&p->out, ", where={%s: %s})", name, value);
+    str_printf(&p->out, ", where={%s: ", name_of(p, let->var));
+    print_expr(p, let->value);
+    str_add(&p->out, "})");
     break;
   }
   case NK_Call: print_call(p, AS(Call, n)); break;
@@ -255,13 +278,17 @@ void print_shape(Printer *p, NodeVec v, DataType beside) {
 
 /* ---- regions ---- */
 
+/* Beside the end of a range, which says the dtype, its start may stand without one. */
+void print_bounds(Printer *p, Node *min, Node *extent, const char *between) {
+  Node *end = range_end(min, extent);
+  print_beside(p, min, end->dtype);
+  str_add(&p->out, between);
+  print_beside(p, end, is_number(min) ? VOID_TYPE : min->dtype);
+}
+
 static void print_range(Printer *p, Range *r) {
   if (expr_is_one(r->extent)) return print_expr(p, r->min);
-  Node *end =
-      expr_is_zero(r->min) ? r->extent : expr_binary(NK_Add, r->min, r->extent, r->node.span);
-  print_expr(p, r->min);
-  str_add_char(&p->out, ':');
-  print_expr(p, end);
+  print_bounds(p, r->min, r->extent, ":");
 }
 
 void print_region(Printer *p, Node *n) {
@@ -332,7 +359,7 @@ void print_attr(Printer *p, Node *n) {
     if (dtype_is_bool(n->dtype)) str_add(&p->out, AS(IntImm, n)->value ? "True" : "False");
     else print_expr(p, n);
     break;
-  case NK_FloatImm: print_float_imm(p, AS(FloatImm, n), FLOAT64); break;
+  case NK_FloatImm: print_float_attr(p, AS(FloatImm, n)); break;
   case NK_Array:
     str_add(&p->out, AS(Array, n)->is_tuple ? "T.tvm_tuple(" : "[");
     print_items(p, AS(Array, n)->items);
@@ -356,9 +383,7 @@ void print_attr(Printer *p, Node *n) {
   case NK_DummyGlobalInfo: str_add(&p->out, "I.dummy_global_info()"); break;
   case NK_Range:
     str_add(&p->out, "T.Range(");
-    print_expr(p, AS(Range, n)->min);
-    str_add(&p->out, ", ");
-    print_expr(p, expr_binary(NK_Add, AS(Range, n)->min, AS(Range, n)->extent, n->span));
+    print_bounds(p, AS(Range, n)->min, AS(Range, n)->extent, ", ");
     str_add_char(&p->out, ')');
     break;
   case NK_BufferRegion: print_region(p, n); break;

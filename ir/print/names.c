@@ -43,26 +43,34 @@ static const char *own_name(Node *n) {
   return AS(RelaxVar, n)->name;
 }
 
-/* Words that may not name a variable. */
+/* Words that may not name a variable: keywords, and what printed text itself uses. */
 static bool is_reserved(const char *name) {
   static const char *const words[] = {
-      "T",     "R",      "I",      "cls",    "and",      "or",      "not",   "if",       "else",
-      "elif",  "for",    "while",  "in",     "is",       "def",     "class", "return",   "with",
-      "as",    "lambda", "None",   "True",   "False",    "pass",    "break", "continue", "assert",
-      "del",   "from",   "import", "global", "nonlocal", "raise",   "try",   "except",   "finally",
-      "yield", "range",  "tir",    "tvm",    "relax",    "metadata"};
+      "False",   "None",     "True",     "and",    "as",       "assert", "async",  "await",
+      "break",   "class",    "continue", "def",    "del",      "elif",   "else",   "except",
+      "finally", "for",      "from",     "global", "if",       "import", "in",     "is",
+      "lambda",  "nonlocal", "not",      "or",     "pass",     "raise",  "return", "try",
+      "while",   "with",     "yield",    "T",      "R",        "I",      "cls",    "float",
+      "range",   "tir",      "tvm",      "relax",  "metadata", "Module"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (str_same(name, words[i])) return true;
   return false;
+}
+
+const char *name_hint(Node *n) { return identifier(own_name(n)); }
+
+void name_set(Printer *p, Node *n, const char *text) {
+  text = str_intern(text);
+  map_set(&p->names, n, (void *)(uintptr_t)text);
+  map_set(&p->taken, text, n);
+  vec_push(&p->scope, n);
 }
 
 const char *name_define(Printer *p, Node *n) {
   const char *base = identifier(own_name(n)), *name = str_intern(base);
   for (int i = 1; map_has(&p->taken, name) || is_reserved(name); i++)
     name = str_intern(str_format("%s_%d", base, i));
-  map_set(&p->names, n, (void *)(uintptr_t)name);
-  map_set(&p->taken, name, n);
-  vec_push(&p->scope, n);
+  name_set(p, n, name);
   return name;
 }
 

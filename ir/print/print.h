@@ -32,6 +32,9 @@ int scope_begin(Printer *p);
 void scope_end(Printer *p, int mark);
 /* Gives a node a name not taken in any open scope: its own, or with _1, _2, ... */
 const char *name_define(Printer *p, Node *n);
+/* Gives it this text, which may be an expression: A.data. */
+void name_set(Printer *p, Node *n, const char *text);
+const char *name_hint(Node *n); /* its own name, as an identifier */
 /* The name of a node; one met outside its scope is named on the spot. */
 const char *name_of(Printer *p, Node *n);
 
@@ -43,14 +46,16 @@ void print_beside(Printer *p, Node *n, DataType t);
 void print_exprs(Printer *p, NodeVec v); /* a, b, c */
 /* (a, b) or (a,); numbers of dtype `beside` stand bare. */
 void print_shape(Printer *p, NodeVec v, DataType beside);
-void print_attr(Printer *p, Node *n);   /* attribute values */
-void print_region(Printer *p, Node *n); /* A[0:4, i] */
+void print_attr(Printer *p, Node *n);                                        /* attribute values */
+void print_bounds(Printer *p, Node *min, Node *extent, const char *between); /* begin, end */
+void print_region(Printer *p, Node *n);                                      /* A[0:4, i] */
 void print_quoted(Printer *p, const char *text);
 const char *expr_text(Printer *p, Node *n);
 
 /* ---- statements and functions ---- */
 
 void print_stmt(Printer *p, Node *n, bool is_last); /* is_last: nothing follows in its suite */
+void declare_var(Printer *p, Node *var);            /* x = T.int32(), unless it has a name */
 void print_suite(Printer *p, Node *n);              /* in a scope of its own */
 void print_views(Printer *p, Node *pointer); /* buffers over a pointer that was bound just now */
 void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always);

@@ -7,12 +7,83 @@ static void print_dict_arg(Printer *p, const char *before, Node *dict) {
   print_attr(p, dict);
 }
 
-/* ---- buffers ---- */
-
 static bool is_plain(Buffer *b) {
   return !b->strides.len && !b->elem_offset && b->align == 64 && b->offset_factor == 1 &&
          !b->auto_broadcast && !b->axis_separators.len &&
          str_same(buffer_scope(&b->node), "global") && IS(Var, b->data);
+}
+
+/* ---- variables ---- */
+
+/* T.int32, T.handle("float32", "global"): the annotation that makes such a variable. */
+static const char *var_type(const Var *v) {
+  DataType t = v->node.dtype;
+  if (!dtype_is_handle(t) || dtype_is_void(v->elem)) return str_format("T.%s", dtype_text(t));
+  return str_format("T.handle(\"%s\", \"%s\")", dtype_text(v->elem),
+                    v->scope ? v->scope : "global");
+}
+
+/* x = T.int32(): a variable that something later binds. */
+void declare_var(Printer *p, Node *n) {
+  const Var *v = AS(Var, n);
+  const char *type = var_type(v), *brackets = v->is_size ? "(is_size_var=True)" : "()";
+  if (map_has(&p->names, n)) return;
+  line(p, "%s = %s%s", name_define(p, n), type, type[strlen(type) - 1] == ')' ? "" : brackets);
+}
+
+static WalkResult declare_let(Walker *w, Node *n) {
+  if (node_family(n->kind) == FAMILY_STMT) return WALK_PRUNE;
+  if (IS(Let, n)) declare_var(w->context, AS(Let, n)->var);
+  return WALK_ON;
+}
+
+static void declare_lets_below(void *p, Node *child) {
+  Walker w = {.enter = declare_let, .context = p, .once = true};
+  walk(&w, child);
+}
+
+/* The variables of let expressions in this statement, not in the statements inside it. */
+static void declare_lets(Printer *p, Node *stmt) {
+  if (!IS(SeqStmt, stmt)) node_each_child(stmt, declare_lets_below, p);
+  Node *orelse = IS(IfThenElse, stmt) ? AS(IfThenElse, stmt)->orelse : NULL;
+  if (IS(IfThenElse, orelse))
+    declare_lets(p, orelse); /* an elif has no place for lines before it */
+}
+
+/* ---- buffers ---- */
+
+static DataType shape_dtype(const Buffer *b) {
+  DataType t = INT32;
+  for each (Node *, d, &b->shape)
+    if ((*d)->dtype.bits > t.bits) t = (*d)->dtype;
+  return t;
+}
+
+/* A variable that text can define as a part of the buffer, without a line of its own. */
+static bool is_own_part(Printer *p, const Buffer *b, Node *part) {
+  return IS(Var, part) && !map_has(&p->names, part) && dtype_equal(part->dtype, shape_dtype(b)) &&
+         !AS(Var, part)->is_size;
+}
+
+/* Lines for the variables among strides and offset that need one. */
+static void declare_parts(Printer *p, Buffer *b) {
+  for each (Node *, s, &b->strides)
+    if (IS(Var, *s) && !is_own_part(p, b, *s)) declare_var(p, *s);
+  bool own = is_own_part(p, b, b->elem_offset) && b->offset_factor;
+  if (IS(Var, b->elem_offset) && !own) declare_var(p, b->elem_offset);
+}
+
+/* A variable that no other text defines is defined by its name in quotes. */
+static void print_strides(Printer *p, NodeVec strides) {
+  str_add(&p->out, ", strides=(");
+  for (int i = 0; i < strides.len; i++) {
+    Node *s = strides.at[i];
+    bool fresh = IS(Var, s) && !map_has(&p->names, s);
+    if (i) str_add(&p->out, ", ");
+    if (fresh) print_quoted(p, name_hint(s));
+    else print_expr(p, s);
+  }
+  str_add(&p->out, strides.len == 1 ? ",)" : ")");
 }
 
 void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always) {
@@ -20,19 +91,11 @@ void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always)
   if (dtype_always || !dtype_equal(b->elem, FLOAT32))
     str_printf(&p->out, ", \"%s\"", dtype_text(b->elem));
   if (with_data) str_printf(&p->out, ", data=%s", expr_text(p, b->data));
-  if (b->strides.len) {
-    str_add(&p->out, ", strides=(");
-    for (int i = 0; i < b->strides.len; i++) {
-      bool fresh = IS(Var, b->strides.at[i]) && !map_has(&p->names, b->strides.at[i]);
-      if (i) str_add(&p->out, ", ");
-      if (fresh) str_printf(&p->out, "\"%s\"", name_define(p, b->strides.at[i]));
-      else str_add(&p->out, expr_text(p, b->strides.at[i]));
-    }
-    str_add(&p->out, b->strides.len == 1 ? ",)" : ")");
-  }
+  if (b->strides.len) print_strides(p, b->strides);
   bool own_offset = IS(Var, b->elem_offset) && !map_has(&p->names, b->elem_offset);
   if (b->elem_offset && !own_offset)
     str_printf(&p->out, ", elem_offset=%s", expr_text(p, b->elem_offset));
+  if (!b->elem_offset && b->offset_factor != 1) str_add(&p->out, ", elem_offset=0");
   if (!with_data && !str_same(buffer_scope(&b->node), "global"))
     str_printf(&p->out, ", scope=\"%s\"", buffer_scope(&b->node));
   if (b->align != 64) str_printf(&p->out, ", align=%d", b->align);
@@ -47,9 +110,25 @@ void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always)
   }
 }
 
+static void name_part(Printer *p, Node *part, const char *text) {
+  if (IS(Var, part) && !map_has(&p->names, part)) name_set(p, part, text);
+}
+
+/* What a buffer defines beside itself is read as attributes of it. */
+static void name_parts(Printer *p, Buffer *b, const char *name, bool with_data) {
+  name_part(p, b->elem_offset, str_format("%s.elem_offset", name));
+  for (int i = 0; i < b->strides.len; i++)
+    name_part(p, b->strides.at[i], str_format("%s.strides[%d]", name, i));
+  bool defines_data = !with_data && IS(Var, b->data) && !map_has(&p->names, b->data);
+  if (!defines_data) return;
+  name_set(p, b->data, str_format("%s.data", name));
+  print_views(p, b->data);
+}
+
 /* A line that defines a buffer: A = T.alloc_buffer(...). */
 static void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *source,
                               bool with_data) {
+  declare_parts(p, b);
   Str outer = p->out;
   p->out = (Str){0};
   if (source) str_add(&p->out, source);
@@ -58,20 +137,7 @@ static void print_buffer_line(Printer *p, const char *before, Buffer *b, const c
   p->out = outer;
   const char *name = name_define(p, &b->node);
   line(p, "%s = %s(%s)", name, before, args);
-  bool own_offset = IS(Var, b->elem_offset) && !map_has(&p->names, b->elem_offset);
-  if (own_offset) { /* it is read as an attribute of the buffer */
-    const char *text = str_intern(str_format("%s.elem_offset", name));
-    map_set(&p->names, b->elem_offset, (void *)(uintptr_t)text);
-    map_set(&p->taken, text, b->elem_offset);
-    vec_push(&p->scope, b->elem_offset);
-  }
-  if (!with_data && IS(Var, b->data) && !map_has(&p->names, b->data)) {
-    const char *text = str_intern(str_format("%s.data", name));
-    map_set(&p->names, b->data, (void *)(uintptr_t)text);
-    map_set(&p->taken, text, b->data);
-    vec_push(&p->scope, b->data);
-    print_views(p, b->data);
-  }
+  name_parts(p, b, name, with_data);
 }
 
 void print_views(Printer *p, Node *pointer) {
@@ -101,6 +167,17 @@ static void print_regions_line(Printer *p, const char *name, NodeVec regions) {
   line_end(p);
 }
 
+/* begin, end; the end alone if it begins at 0. */
+static const char *bounds_text(Printer *p, Node *min, Node *extent) {
+  if (expr_is_zero(min)) return expr_text(p, extent);
+  Str outer = p->out;
+  p->out = (Str){0};
+  print_bounds(p, min, extent, ", ");
+  const char *text = str_text(&p->out);
+  p->out = outer;
+  return text;
+}
+
 /* Does the axis run over exactly the loop it is bound to? Then T.axis.remap says it. */
 static bool is_remap(Printer *p, IterVar *v, Node *value) {
   For *loop = IS(Var, value) ? (For *)map_get(&p->loops, value) : NULL;
@@ -114,13 +191,10 @@ static bool is_remap(Printer *p, IterVar *v, Node *value) {
 static void print_axis(Printer *p, IterVar *v, Node *value) {
   static const char *const kinds[] = {"spatial", "reduce", "scan", "opaque", "opaque"};
   Range *dom = AS(Range, v->dom);
-  Str text = {0};
-  if (expr_is_zero(dom->min)) str_printf(&text, "%s", expr_text(p, dom->extent));
-  else
-    str_printf(&text, "(%s, %s)", expr_text(p, dom->min),
-               expr_text(p, expr_binary(NK_Add, dom->min, dom->extent, v->node.span)));
-  if (value) str_printf(&text, ", %s", expr_text(p, value));
-  line(p, "%s = T.axis.%s(%s)", name_define(p, v->var), kinds[v->iter_kind], str_text(&text));
+  const char *args = bounds_text(p, dom->min, dom->extent);
+  if (!expr_is_zero(dom->min)) args = str_format("(%s)", args);
+  if (value) args = str_format("%s, %s", args, expr_text(p, value));
+  line(p, "%s = T.axis.%s(%s)", name_define(p, v->var), kinds[v->iter_kind], args);
 }
 
 /* Axes from `first` on that one T.axis.remap can bind. */
@@ -163,6 +237,7 @@ static bool regions_are_inferred(Printer *p, Block *b) {
 }
 
 static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predicate) {
+  declare_lets(p, &b->node);
   print_axes(p, b, values);
   if (predicate && !expr_is_one(predicate)) line(p, "T.where(%s)", expr_text(p, predicate));
   if (!regions_are_inferred(p, b)) {
@@ -255,14 +330,8 @@ static Node *print_grid(Printer *p, Node *n) {
 static void print_loop_header(Printer *p, For *f) {
   static const char *const kinds[] = {"serial", "parallel", "vectorized", "unroll",
                                       "thread_binding"};
-  Str text = {0};
-  if (!expr_is_zero(f->min)) {
-    Node *end = expr_binary(NK_Add, f->min, f->extent, f->node.span);
-    str_printf(&text, "%s, ", expr_text(p, f->min));
-    str_add(&text, expr_text(p, end));
-  } else str_add(&text, expr_text(p, f->extent));
-  if (f->thread_tag) str_printf(&text, ", thread=\"%s\"", f->thread_tag);
-  const char *args = str_text(&text);
+  const char *args = bounds_text(p, f->min, f->extent);
+  if (f->thread_tag) args = str_format("%s, thread=\"%s\"", args, f->thread_tag);
   map_set(&p->loops, f->var, f);
   line_begin(p);
   str_printf(&p->out, "for %s in T.%s(%s", name_define(p, f->var), kinds[f->loop_kind], args);
@@ -434,6 +503,8 @@ static void print_realize(Printer *p, BlockRealize *r) {
 
 void print_stmt(Printer *p, Node *n, bool is_last) {
   Node *bound, *body;
+  declare_lets(p, n);
+  if (IS(DeclBuffer, n)) declare_parts(p, AS(Buffer, AS(DeclBuffer, n)->buffer));
   const char *wrapper = wrapper_text(p, n, &bound, &body);
   if (wrapper) return print_wrapper(p, n, wrapper, bound, body, is_last);
   switch (n->kind) {
@@ -559,12 +630,8 @@ static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
             (void *)(uintptr_t)str_intern(str_format("%s.data", name_of(p, &b->node))));
     return;
   }
-  Var *v = AS(Var, param);
-  str_printf(&p->out, "%s: T.%s",
-             map_has(&p->names, param) ? name_of(p, param) : name_define(p, param),
-             dtype_text(param->dtype));
-  if (dtype_is_handle(param->dtype) && !dtype_is_void(v->elem))
-    str_printf(&p->out, "(\"%s\", \"%s\")", dtype_text(v->elem), v->scope ? v->scope : "global");
+  const char *name = map_has(&p->names, param) ? name_of(p, param) : name_define(p, param);
+  str_printf(&p->out, "%s: %s", name, var_type(AS(Var, param)));
 }
 
 /* Dims that are not parameters: declared where their dtype is not that of a quoted dim, or where no

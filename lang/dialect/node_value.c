@@ -139,7 +139,7 @@ static Node *slice_range(SliceObject *s, Node *extent, Span span) {
   Node *zero = int_imm(extent->dtype, 0, span);
   Node *lo = value_is_none(s->start) ? zero : to_expr(s->start, span);
   Node *hi = value_is_none(s->stop) ? extent : to_expr(s->stop, span);
-  return MAKE(Range, span, VOID_TYPE, .min = lo, .extent = expr_binary(NK_Sub, hi, lo, span));
+  return range_between(lo, hi, span);
 }
 
 /* lo:hi:step of one axis as a vector index. */

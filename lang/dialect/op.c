@@ -35,20 +35,12 @@ enum { PARAM_KINDS = sizeof param_kinds / sizeof *param_kinds };
 
 /* ---- the standard library ---- */
 
-static Env *library_env; /* of prelude.tvms: what every file of the library sees */
+static Env *library_env; /* of stdlib/prelude/: what every file of the library sees */
 
-static Env *read_library_file(const StdlibFile *f, Env *outer) {
+static void read_library_file(const StdlibFile *f, Env *env) {
   const Source *source = source_add(f->path, f->text, (size_t)(f->end - f->text - 1));
-  Env *env = env_new(outer);
   AstModule *tree = parse_module(source);
   exec_block(env, &tree->body);
-  return env;
-}
-
-static const StdlibFile *find_library_file(const char *name) {
-  for (int i = 0; i < stdlib_file_count; i++)
-    if (strstr(stdlib_files[i].path, name)) return &stdlib_files[i];
-  BUG("the standard library has no file %s", name);
 }
 
 extern const TreeDecorator decorate_op;
@@ -61,7 +53,11 @@ static Env *library_scope(void) {
   env_set(base, str_intern("op"), value_of(&type_tree_decorator, (void *)(uintptr_t)&decorate_op));
   for (int i = 0; i < PARAM_KINDS; i++)
     env_set(base, str_intern(param_kinds[i].name), value_str(param_kinds[i].name));
-  return library_env = read_library_file(find_library_file("prelude.tvms"), base);
+  library_env = env_new(base);
+  for (int i = 0; i < stdlib_file_count; i++)
+    if (strstr(stdlib_files[i].path, "stdlib/prelude/"))
+      read_library_file(&stdlib_files[i], library_env);
+  return library_env;
 }
 
 /* Runs a step outside the functions being read: what the library defines is no part of them. */
@@ -78,7 +74,7 @@ static void run_outside(void (*step)(void *), void *context) {
 
 static void read_ops(void *context) {
   const StdlibFile *f = context;
-  read_library_file(f, library_scope());
+  read_library_file(f, env_new(library_scope()));
 }
 
 static bool load_op(const char *name) {
@@ -350,6 +346,7 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   d->info.infer = infer_call;
   d->info.legalize = legalize_call;
   d->info.definition = d;
+  d->op = op_get(d->info.name);
   op_register(&d->info);
   return value_none();
 }
@@ -371,7 +368,10 @@ static const char *prefix_of(Namespace *ns) {
 Value op_namespace_find(Namespace *ns, const char *name) {
   const char *full = str_format("%s%s", prefix_of(ns), name);
   Value v = op_value(full);
-  if (v.type) return v;
+  if (v.type) {
+    map_set(&ns->values, str_intern(name), gc_copy(&v, sizeof v));
+    return v;
+  }
   const char *prefix = str_format("relax.%s.", full);
   for (int i = 0; i < stdlib_name_count; i++) {
     if (strncmp(stdlib_names[i].name, prefix, strlen(prefix)) != 0) continue;

@@ -33,6 +33,7 @@ typedef struct OpParam {
 
 typedef struct OpDefinition {
   OpInfo info;
+  Node *op;
   VEC(OpParam) params;
   Value infer, compute;   /* functions of the library; compute may be None */
   Value normalize, sugar; /* None, or: see call_op */

@@ -91,10 +91,17 @@ static Node *prims(const OpParam *p, Value v, Span span) {
   return to_relax(value_tuple(out), span);
 }
 
+/* What computes a shape is bound to a variable first: struct info may name it then. */
+static Node *shape_operand(Value v, Span span) {
+  bool computed = v.type == &type_node && node_is_relax(v.node) && !IS(ShapeExpr, v.node) &&
+                  !IS(RelaxVar, v.node) && IS(ShapeStructInfo, sinfo_of(v.node));
+  return computed && graph ? graph_emit(graph_normalize(v.node), NULL, span) : to_shape(v, span);
+}
+
 static Node *operand_node(const OpParam *p, Value v, Span span) {
   if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
   switch (p->kind) {
-  case PARAM_SHAPE: return to_shape(v, span);
+  case PARAM_SHAPE: return shape_operand(v, span);
   case PARAM_PRIMS: return prims(p, v, span);
   case PARAM_DTYPE_VALUE:
     return to_relax(v.type == &type_str ? value_dtype(to_dtype(v, span)) : v, span);
@@ -198,9 +205,13 @@ static void make_call(void *context) {
     if (p->kind == PARAM_REST) add_rest(&operands, given.at[i], span);
     else if (is_operand_kind(p->kind)) vec_push(&operands, operand_node(p, given.at[i], span));
     else attrs = dict_with(attrs, p->name, op_attr_node(p, given.at[i], span));
+    bool left_out = is_operand_kind(p->kind) ? operands.len && IS(None, vec_last(&operands))
+                                             : IS(None, dict_get(attrs, p->name));
+    if (left_out && !p->otherwise.type && p->kind != PARAM_REST)
+      raise("TypeError", span, "'%s' must be given, found None", p->name);
   }
   while (operands.len && IS(None, vec_last(&operands))) operands.len--;
-  m->result = value_node(relax_call(op_get(d->info.name), operands, attrs, (NodeVec){0}, span));
+  m->result = value_node(relax_call(d->op, operands, attrs, (NodeVec){0}, span));
 }
 
 /* The definition's normalize(...) turns the values of all parameters into those of the normal form;

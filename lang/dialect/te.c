@@ -132,11 +132,19 @@ static Node *reduce_node(Node *reducer, NodeVec sources, NodeVec axes, int index
               .sources = sources, .cond = int_imm(BOOL, 1, span), .value_index = index);
 }
 
-/* A reduction by a binary operator from its identity. No axes: the value itself. */
+static bool is_empty(NodeVec axes) {
+  for each (Node *, a, &axes)
+    if (expr_is_zero(AS(Range, AS(IterVar, *a)->dom)->extent)) return true;
+  return false;
+}
+
+/* A reduction by a binary operator from its identity. No axes: the value itself; no elements: the
+ * identity. */
 static Value reduce_by(BuiltinCall *call, NodeKind kind, Node *identity) {
   Node *x = to_expr(ARG(0), SPAN(0));
   NodeVec axes = axes_arg(ARG(1), SPAN(1));
   if (!axes.len) return value_node(x);
+  if (is_empty(axes)) return value_node(identity);
   Node *a = var_new("x", x->dtype, call->span), *b = var_new("y", x->dtype, call->span);
   Node *reducer =
       MAKE(CommReducer, call->span, VOID_TYPE, .lhs = NODES(a), .rhs = NODES(b),
@@ -303,6 +311,28 @@ static Node *stores_of_values(Stage *s, NodeVec indices, NodeVec values) {
   return body;
 }
 
+/* ---- indices in a simpler form: what reshaping and the like make of them is long ---- */
+
+static Node *simplify_indices(Mutator *m, Node *n) {
+  n = mutate_children(m, n);
+  if (!IS(BufferLoad, n)) return n;
+  NodeVec indices = {0};
+  for each (Node *, i, &AS(BufferLoad, n)->indices)
+    vec_push(&indices, arith_simplify(m->context, *i));
+  return expr_load(AS(BufferLoad, n)->buffer, indices, n->span);
+}
+
+static Node *with_simple_indices(Stage *s, Node *body) {
+  if (!in_operator) return body;
+  Analyzer *facts = arith_new();
+  for each (Node *, a, &s->axes) {
+    Range *dom = AS(Range, AS(IterVar, *a)->dom);
+    arith_bind_range(facts, AS(IterVar, *a)->var, dom->min, dom->extent);
+  }
+  Mutator m = {.rewrite = simplify_indices, .context = facts};
+  return mutate(&m, body);
+}
+
 static Node *stage_block(Stage *s) {
   NodeVec indices = {0}, iter_vars = {0}, loop_vars = {0}, init = {0}, values = s->bodies;
   Map rename = {0};
@@ -319,7 +349,8 @@ static Node *stage_block(Stage *s) {
     values = (NodeVec){0};
     reduction_stores(s, indices, &init, &values);
   }
-  Node *body = substitute(stores_of_values(s, indices, values), &rename);
+  Node *stores = with_simple_indices(s, stores_of_values(s, indices, values));
+  Node *body = substitute(stores, &rename);
   Node *start = init.len ? substitute(stmt_seq(init, s->span), &rename) : NULL;
   Block *block = AS(Block, MAKE(Block, s->span, VOID_TYPE, .name = s->name, .iter_vars = iter_vars,
                                 .init = start, .body = body));
@@ -481,5 +512,6 @@ Value te_namespace(void) {
   if (ns.type) return ns;
   ns = value_namespace("te");
   namespace_add_builtins(ns, te_names, sizeof te_names / sizeof *te_names);
+  namespace_add_builtins(ns, te_map_names, te_map_name_count);
   return ns;
 }

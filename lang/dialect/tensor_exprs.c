@@ -283,8 +283,7 @@ Value t_range(BuiltinCall *call) {
   Node *begin = expr_arg(call, 0), *end = begin;
   if (value_is_none(ARG(1))) begin = int_imm(end->dtype, 0, call->span);
   else end = expr_arg(call, 1);
-  return value_node(MAKE(Range, call->span, VOID_TYPE, .min = begin,
-                         .extent = expr_binary(NK_Sub, end, begin, call->span)));
+  return value_node(range_between(begin, end, call->span));
 }
 
 /* A name bound to a MetaVar is the value itself, not a let. The assignment unwraps it. */

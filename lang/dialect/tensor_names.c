@@ -33,10 +33,10 @@ static Frame *range_frame(BuiltinCall *call, LoopKind kind) {
   Node *first = int_expr(ARG(0), "the start of a loop", SPAN(0));
   Node *min = int_imm(first->dtype, 0, call->span), *extent = first;
   if (!value_is_none(ARG(1))) {
-    min = first;
     Node *stop = int_expr(ARG(1), "the end of a loop", SPAN(1));
-    extent = expr_binary(NK_Sub, stop, min, call->span);
-    min = expr_cast(extent->dtype, min, call->span);
+    Range *r = AS(Range, range_between(first, stop, call->span));
+    min = r->min;
+    extent = r->extent;
   }
   return NEW(Frame, .kind = FRAME_FOR, .mins = NODES(min), .extents = NODES(extent),
              .loop_kind = kind);
@@ -190,9 +190,11 @@ static Value axis_of_kind(BuiltinCall *call, IterKind kind) {
     min = AS(Range, ARG(0).node)->min;
     extent = AS(Range, ARG(0).node)->extent;
   } else if (ARG(0).type == &type_tuple && value_items(ARG(0))->len == 2) {
-    min = int_expr(value_items(ARG(0))->at[0], "the start of an axis", SPAN(0));
-    extent = expr_binary(
-        NK_Sub, int_expr(value_items(ARG(0))->at[1], "the end of an axis", SPAN(0)), min, SPAN(0));
+    Node *begin = int_expr(value_items(ARG(0))->at[0], "the start of an axis", SPAN(0));
+    Node *end = int_expr(value_items(ARG(0))->at[1], "the end of an axis", SPAN(0));
+    Range *r = AS(Range, range_between(begin, end, SPAN(0)));
+    min = r->min;
+    extent = r->extent;
   } else {
     extent = int_expr(ARG(0), "the extent of an axis", SPAN(0));
     min = int_imm(extent->dtype, 0, SPAN(0));
@@ -264,6 +266,7 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
     }
   Node *offset = value_is_none(ARG(at + 4)) ? NULL : to_expr(ARG(at + 4), SPAN(at + 4));
   if (!offset && factor) offset = MAKE(Var, call->span, shape_dtype(shape), .elem = VOID_TYPE);
+  if (expr_is_zero(offset)) offset = NULL;
   IntVec separators = {0};
   if (!value_is_none(ARG(at + 9)))
     for each (Value, v, value_items(ARG(at + 9)))

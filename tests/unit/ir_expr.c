@@ -164,7 +164,7 @@ static bool reference(NodeKind kind, DataType t, Wide a, Wide b, Wide *out) {
   switch (kind) {
   case NK_Add: *out = a + b; break;
   case NK_Sub: *out = a - b; break;
-  case NK_Mul: *out = a * b; break;
+  case NK_Mul: *out = (__int128)((unsigned __int128)a * (unsigned __int128)b); break;
   case NK_Div: *out = q; break;
   case NK_Mod: *out = r; break;
   case NK_FloorDiv: *out = q - down; break;
