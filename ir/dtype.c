@@ -1,6 +1,6 @@
 /* dtype.c -- names of dtypes, and what integers and floats of each can hold. */
 #include "ir/dtype.h"
-#include "ir/ir.h"
+#include "ir/ir_impl.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -211,4 +211,15 @@ double dtype_round_float(DataType t, double value) {
   if (t.code == DTYPE_FLOAT && t.bits == 64) return value;
   if (t.code == DTYPE_FLOAT && t.bits == 32) return (double)(float)value;
   return dtype_float_from_bits(t, dtype_float_to_bits(t, value));
+}
+
+uint64_t const_element_bits(const ConstData *d, size_t at) {
+  DataType t = d->elem;
+  uint64_t bits = 0;
+  memcpy(&bits, (const char *)d->bytes + at, (size_t)dtype_nbytes(t));
+  bool is_nan;
+  if (t.bits == 64) is_nan = bits << 1 > (uint64_t)0x7ff << 53;
+  else if (t.bits == 32) is_nan = (uint32_t)(bits << 1) > 0xffu << 24;
+  else is_nan = isnan(dtype_float_from_bits(t, (uint32_t)bits));
+  return is_nan ? UINT64_MAX : bits;
 }

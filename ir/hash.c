@@ -3,7 +3,7 @@
  * A variable is the number of definitions and first mentions before it, so its name and its place
  * in memory don't matter. The hash of a part that defines none depends on nothing else: such parts
  * are hashed once where they are shared. */
-#include "ir/ir.h"
+#include "ir/ir_impl.h"
 #include "ir/support/stack.h"
 
 typedef struct Hash {
@@ -56,7 +56,10 @@ static uint64_t mix_texts(uint64_t h, StrVec v) {
 static uint64_t mix_data(uint64_t h, const ConstData *d) {
   if (!d) return mix(h, 0);
   h = mix_bytes(mix_dtype(h, d->elem), d->shape, sizeof *d->shape * (size_t)d->ndim);
-  return mix_bytes(h, d->bytes, d->nbytes);
+  if (!dtype_is_float(d->elem) || d->elem.lanes != 1) return mix_bytes(h, d->bytes, d->nbytes);
+  size_t size = (size_t)dtype_nbytes(d->elem);
+  for (size_t i = 0; i < d->nbytes; i += size) h = mix(h, const_element_bits(d, i));
+  return h;
 }
 
 /* ---- fields ---- */

@@ -32,6 +32,9 @@ static inline int64_t floor_div(int64_t a, int64_t b) {
 }
 static inline int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
 
+/* Bits of the number at this byte of constant floats; all NaN have the same. (dtype.c) */
+uint64_t const_element_bits(const ConstData *d, size_t at);
+
 /* The text of a plain field (VAL), by its type. (dump.c) */
 const char *text_of_int(int64_t x);
 const char *text_of_bool(bool x);

@@ -40,7 +40,7 @@ void print_quoted(Printer *p, const char *text) { str_add_quoted(&p->out, text, 
 /* ---- immediates ---- */
 
 /* The shortest decimal that the dtype reads back as the same value. */
-static const char *float_text(DataType t, double x) {
+const char *float_text(DataType t, double x) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, x);

@@ -95,7 +95,7 @@ static void print_element(Printer *p, const ConstData *d, int64_t i) {
       x = (double)f;
     } else
       memcpy(&bits, at, (size_t)dtype_nbytes(d->elem)), x = dtype_float_from_bits(d->elem, bits);
-    if (isfinite(x)) return str_add_double(&p->out, x);
+    if (isfinite(x)) return str_add(&p->out, float_text(d->elem, x));
     return str_add(&p->out, isnan(x) ? "float(\"nan\")"
                             : x < 0  ? "float(\"-inf\")"
                                      : "float(\"inf\")");
@@ -316,26 +316,48 @@ static const char *sinfo_text(Printer *p, Node *n) {
   return text;
 }
 
-static void print_arm(Printer *p, SeqExpr *s, const char *result) {
+static Node *bound_var(Node *binding) {
+  return IS(MatchCast, binding) ? AS(MatchCast, binding)->var : AS(VarBinding, binding)->var;
+}
+
+/* The binding that ends the arm with its value; NULL if there is none. */
+static Node *last_binding(SeqExpr *s) {
+  BindingBlock *b = s->blocks.len ? AS(BindingBlock, vec_last(&s->blocks)) : NULL;
+  Node *last = b && !b->is_dataflow && b->bindings.len ? vec_last(&b->bindings) : NULL;
+  return last && bound_var(last) == s->body ? last : NULL;
+}
+
+static bool is_alias(Node *binding) {
+  return IS(VarBinding, binding) && !IS(RelaxCall, AS(VarBinding, binding)->value) &&
+         !IS(RelaxIf, AS(VarBinding, binding)->value) &&
+         !IS(Tuple, AS(VarBinding, binding)->value) &&
+         !IS(TupleGetItem, AS(VarBinding, binding)->value) &&
+         !IS(Function, AS(VarBinding, binding)->value);
+}
+
+/* The name of the result is free inside the arm, for the binding that ends it. A last line that
+ * only gives the name to something that has one is no binding: one that is gets another name. */
+static void print_arm(Printer *p, SeqExpr *s, Node *var, const char *result) {
   int mark = scope_begin(p);
+  Node *last = last_binding(s);
+  bool binds = last && !is_alias(last);
   p->indent++;
+  if (binds) map_remove(&p->taken, result);
   print_blocks(p, s->blocks);
   const char *body = relax_text(p, s->body);
-  if (!str_same(body, result)) line(p, "%s = %s", result, body);
+  if (!binds || !str_same(body, result)) line(p, "%s = %s", result, body);
   p->indent--;
   scope_end(p, mark);
+  map_set(&p->taken, result, var);
 }
 
 static void print_if_binding(Printer *p, VarBinding *b) {
   RelaxIf *n = AS(RelaxIf, b->value);
   line(p, "if %s:", relax_text(p, n->cond));
-  /* The name of the result is free inside the arms: each ends by binding it. */
   const char *result = name_define(p, b->var);
-  map_remove(&p->taken, result);
-  print_arm(p, AS(SeqExpr, n->then), result);
+  print_arm(p, AS(SeqExpr, n->then), b->var, result);
   line(p, "else:");
-  print_arm(p, AS(SeqExpr, n->orelse), result);
-  map_set(&p->taken, result, b->var);
+  print_arm(p, AS(SeqExpr, n->orelse), b->var, result);
 }
 
 static bool annotation_is_plain(Node *value) {
@@ -385,10 +407,6 @@ static void print_bindings(Printer *p, NodeVec bindings) {
   }
 }
 
-static Node *bound_var(Node *binding) {
-  return IS(MatchCast, binding) ? AS(MatchCast, binding)->var : AS(VarBinding, binding)->var;
-}
-
 static void print_dataflow(Printer *p, NodeVec bindings) {
   line(p, "with R.dataflow():");
   p->indent++;
@@ -420,14 +438,13 @@ static WalkResult name_dims(Walker *w, Node *n) {
 static void print_parameters(Printer *p, Function *f, const char *name) {
   Walker w = {.enter = name_dims, .context = p};
   for each (Node *, v, &f->params) walk(&w, sinfo_of(*v));
-  line_begin(p);
-  str_printf(&p->out, "def %s(", name);
+  StrVec texts = {0};
   p->in_signature = true;
-  for (int i = 0; i < f->params.len; i++) {
-    const char *info = sinfo_text(p, sinfo_of(f->params.at[i]));
-    str_printf(&p->out, "%s%s: %s", i ? ", " : "", name_define(p, f->params.at[i]), info);
+  for each (Node *, v, &f->params) {
+    const char *info = sinfo_text(p, sinfo_of(*v));
+    vec_push(&texts, str_format("%s: %s", name_define(p, *v), info));
   }
-  str_printf(&p->out, ") -> %s:\n", sinfo_text(p, f->ret_sinfo));
+  print_signature(p, name, texts, sinfo_text(p, f->ret_sinfo));
   p->in_signature = false;
 }
 

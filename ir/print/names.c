@@ -17,6 +17,21 @@ void line(Printer *p, const char *format, ...) {
   line_end(p);
 }
 
+void print_signature(Printer *p, const char *name, StrVec params, const char *result) {
+  Str one = {0};
+  for (int i = 0; i < params.len; i++) str_printf(&one, "%s%s", i ? ", " : "", params.at[i]);
+  const char *arrow = result ? str_format(" -> %s", result) : "";
+  size_t length = strlen("    def ():") + strlen(name) + one.len + strlen(arrow);
+  size_t width = p->options.width ? (size_t)p->options.width : 100;
+  if (length + (size_t)p->indent * 4 <= width + 4 || !params.len)
+    return line(p, "def %s(%s)%s:", name, str_text(&one), arrow);
+  line(p, "def %s(", name);
+  p->indent++;
+  for each (const char *, text, &params) line(p, "%s,", *text);
+  p->indent--;
+  line(p, ")%s:", arrow);
+}
+
 int scope_begin(Printer *p) { return p->scope.len; }
 
 void scope_end(Printer *p, int mark) {

@@ -28,6 +28,10 @@ void line_end(Printer *p);
 void line(Printer *p, const char *format, ...)
     PRINTF_LIKE(2, 3); /* a whole line at the current indent */
 
+/* def name(a: .., b: ..) -> result: on one line, or with one parameter a line where that is too
+ * long. result NULL: none. */
+void print_signature(Printer *p, const char *name, StrVec params, const char *result);
+
 int scope_begin(Printer *p);
 void scope_end(Printer *p, int mark);
 /* Gives a node a name not taken in any open scope: its own, or with _1, _2, ... */
@@ -49,6 +53,7 @@ void print_shape(Printer *p, NodeVec v, DataType beside);
 void print_attr(Printer *p, Node *n);                                        /* attribute values */
 void print_bounds(Printer *p, Node *min, Node *extent, const char *between); /* begin, end */
 void print_region(Printer *p, Node *n);                                      /* A[0:4, i] */
+const char *float_text(DataType t, double x); /* of a finite number, the shortest */
 void print_quoted(Printer *p, const char *text);
 const char *expr_text(Printer *p, Node *n);
 

@@ -141,7 +141,7 @@ static void print_buffer_line(Printer *p, const char *before, Buffer *b, const c
 }
 
 void print_views(Printer *p, Node *pointer) {
-  NodeVec *views = map_get(&p->views, pointer);
+  NodeVec *views = pointer ? map_get(&p->views, pointer) : NULL;
   if (!views) return;
   for each (Node *, b, views)
     if (!map_has(&p->names, *b)) print_buffer_line(p, "T.Buffer", AS(Buffer, *b), NULL, true);
@@ -361,8 +361,12 @@ static const char *wrapper_text(Printer *p, Node *n, Node **bound, Node **body) 
   p->out = (Str){0};
   switch (n->kind) {
   case NK_LetStmt:
-    *bound = AS(LetStmt, n)->var, *body = AS(LetStmt, n)->body;
-    str_printf(&p->out, "T.LetStmt(%s)", expr_text(p, AS(LetStmt, n)->value));
+    *body = AS(LetStmt, n)->body;
+    str_printf(&p->out, "T.LetStmt(%s", expr_text(p, AS(LetStmt, n)->value));
+    if (map_has(&p->names, AS(LetStmt, n)->var))
+      str_printf(&p->out, ", var=%s", name_of(p, AS(LetStmt, n)->var));
+    else *bound = AS(LetStmt, n)->var;
+    str_add_char(&p->out, ')');
     break;
   case NK_AttrStmt: {
     AttrStmt *a = AS(AttrStmt, n);
@@ -423,22 +427,37 @@ static const char *wrapper_text(Printer *p, Node *n, Node **bound, Node **body) 
   return text;
 }
 
+/* A let that is a line of its own, x = v, and no frame. */
+static bool let_is_line(const LetStmt *let, bool is_last) {
+  return is_last && !IS(StringImm, let->value);
+}
+
+/* Does the value alone tell the variable's type? A line takes over that of a pointer variable. */
+static bool let_has_plain_type(const LetStmt *let, bool is_last) {
+  const Var *v = AS(Var, let->var);
+  bool takes = dtype_is_handle(v->node.dtype) && IS(Var, let->value) && let_is_line(let, is_last);
+  DataType elem = takes ? AS(Var, let->value)->elem : VOID_TYPE;
+  return !v->is_size && dtype_equal(v->node.dtype, let->value->dtype) &&
+         dtype_equal(v->elem, elem) &&
+         str_same(v->scope, takes ? AS(Var, let->value)->scope : NULL);
+}
+
+/* x: T.handle("float32", "global") = p */
+static bool let_is_annotated(const LetStmt *let, bool is_last) {
+  const Var *v = AS(Var, let->var);
+  bool pointer = dtype_is_handle(v->node.dtype) && dtype_is_handle(let->value->dtype);
+  return let_is_line(let, is_last) && pointer && !dtype_is_void(v->elem) && v->scope && !v->is_size;
+}
+
 /* As a line of its own, over the rest of the suite. */
 static void print_concise(Printer *p, Node *n, const char *text, Node *bound) {
-  if (IS(LetStmt, n)) {
+  if (IS(LetStmt, n) && bound) {
     LetStmt *let = AS(LetStmt, n);
-    const char *value = expr_text(p, let->value), *name;
-    Var *v = AS(Var, let->var);
-    bool typed_pointer =
-        dtype_is_handle(v->node.dtype) && !dtype_is_void(v->elem) && !IS(Var, let->value);
-    bool needs_frame =
-        IS(StringImm, let->value) || (IS(Var, let->value) && !AS(Var, let->value)->name);
-    name = name_define(p, let->var);
-    if (needs_frame) line(p, "%s = T.LetStmt(%s)", name, value);
-    else if (typed_pointer)
-      line(p, "%s: T.handle(\"%s\", \"%s\") = %s", name, dtype_text(v->elem),
-           v->scope ? v->scope : "global", value);
-    else line(p, "%s = %s", name, value);
+    const char *value = expr_text(p, let->value), *type = "";
+    bool plain = let_has_plain_type(let, true);
+    if (!plain && let_is_annotated(let, true)) type = str_format(": %s", var_type(AS(Var, bound)));
+    if (!let_is_line(let, true)) value = text;
+    line(p, "%s%s = %s", name_define(p, bound), type, value);
   } else if (IS(AssertStmt, n)) {
     line(p, "assert %s, %s", expr_text(p, AS(AssertStmt, n)->cond),
          expr_text(p, AS(AssertStmt, n)->message));
@@ -453,14 +472,14 @@ static void print_wrapper(Printer *p, Node *n, const char *text, Node *bound, No
                           bool is_last) {
   if (is_last) {
     print_concise(p, n, text, bound);
-    if (bound) print_views(p, bound);
+    print_views(p, IS(LetStmt, n) ? AS(LetStmt, n)->var : bound);
     return print_stmt(p, body, true);
   }
   int mark = scope_begin(p);
   if (bound) line(p, "with %s as %s:", text, name_define(p, bound));
   else line(p, "with %s:", text);
   p->indent++;
-  if (bound) print_views(p, bound);
+  print_views(p, IS(LetStmt, n) ? AS(LetStmt, n)->var : bound);
   print_stmt(p, body, true);
   p->indent--;
   scope_end(p, mark);
@@ -505,6 +524,9 @@ void print_stmt(Printer *p, Node *n, bool is_last) {
   Node *bound, *body;
   declare_lets(p, n);
   if (IS(DeclBuffer, n)) declare_parts(p, AS(Buffer, AS(DeclBuffer, n)->buffer));
+  LetStmt *let = IS(LetStmt, n) ? AS(LetStmt, n) : NULL;
+  if (let && !let_has_plain_type(let, is_last) && !let_is_annotated(let, is_last))
+    declare_var(p, let->var);
   const char *wrapper = wrapper_text(p, n, &bound, &body);
   if (wrapper) return print_wrapper(p, n, wrapper, bound, body, is_last);
   switch (n->kind) {
@@ -626,12 +648,21 @@ static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
     print_shape(p, b->shape, VOID_TYPE);
     p->in_signature = false;
     str_printf(&p->out, ", \"%s\")", dtype_text(b->elem));
-    map_set(&p->names, b->data,
-            (void *)(uintptr_t)str_intern(str_format("%s.data", name_of(p, &b->node))));
+    name_set(p, b->data, str_format("%s.data", name_of(p, &b->node)));
     return;
   }
   const char *name = map_has(&p->names, param) ? name_of(p, param) : name_define(p, param);
-  str_printf(&p->out, "%s: %s", name, var_type(AS(Var, param)));
+  const char *size = AS(Var, param)->is_size ? "(is_size_var=True)" : "";
+  str_printf(&p->out, "%s: %s%s", name, var_type(AS(Var, param)), size);
+}
+
+static const char *param_text(Printer *p, PrimFunc *f, int i, const Map *definable) {
+  Str outer = p->out;
+  p->out = (Str){0};
+  print_param(p, f, i, definable);
+  const char *text = str_text(&p->out);
+  p->out = outer;
+  return text;
 }
 
 /* Dims that are not parameters: declared where their dtype is not that of a quoted dim, or where no
@@ -704,15 +735,10 @@ void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
   /* Scalar parameters and dims first: a parameter may mention those that follow it. */
   for (int i = 0; i < definable.len; i++)
     if (definable.at[i].key) name_define(p, (Node *)(uintptr_t)definable.at[i].key);
-  line_begin(p);
-  str_printf(&p->out, "def %s(", name);
-  for (int i = 0; i < f->params.len; i++) {
-    if (i) str_add(&p->out, ", ");
-    print_param(p, f, i, &definable);
-  }
-  str_add_char(&p->out, ')');
-  if (!dtype_is_void(f->ret_dtype)) str_printf(&p->out, " -> T.%s", dtype_text(f->ret_dtype));
-  str_add(&p->out, ":\n");
+  StrVec params = {0};
+  for (int i = 0; i < f->params.len; i++) vec_push(&params, param_text(p, f, i, &definable));
+  bool returns = !dtype_is_void(f->ret_dtype);
+  print_signature(p, name, params, returns ? str_format("T.%s", dtype_text(f->ret_dtype)) : NULL);
   p->indent++;
   print_func_attrs(p, f->attrs, name);
   print_dim_lines(p, f, &definable);

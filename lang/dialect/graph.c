@@ -11,7 +11,7 @@ GraphBuilder *need_graph(const char *what, Span span) {
 
 /* ---- normal form: operands are leaves, every other value has a name ---- */
 
-static bool is_leaf(Node *n) {
+bool graph_is_leaf(Node *n) {
   switch (n->kind) {
   case NK_RelaxVar:
   case NK_Constant:
@@ -36,7 +36,7 @@ static NodeVec as_operands(NodeVec v) {
 
 /* A leaf, or a tuple of such. */
 static Node *as_operand(Node *n) {
-  if (is_leaf(n)) return n;
+  if (graph_is_leaf(n)) return n;
   if (IS(Tuple, n)) {
     Tuple *t = AS(Tuple, n);
     return MAKE(Tuple, n->span, VOID_TYPE, .sinfo = t->sinfo, .fields = as_operands(t->fields));
@@ -86,7 +86,7 @@ void graph_end_block(void) {
 }
 
 Node *graph_seq(Node *body, Span span) {
-  if (!is_leaf(body)) body = graph_emit(graph_normalize(body), NULL, body->span);
+  if (!graph_is_leaf(body)) body = graph_emit(graph_normalize(body), NULL, body->span);
   graph_end_block();
   return MAKE(SeqExpr, span, VOID_TYPE, .sinfo = sinfo_of(body), .blocks = graph->blocks,
               .body = body);

@@ -168,6 +168,17 @@ static const char *bound_name(const AstVec *arm) {
   return NULL;
 }
 
+/* An arm that ends in `name = leaf` has that leaf as its value, and no binding for it. */
+static Node *drop_alias(Node *body) {
+  if (!graph->bindings.len) return body;
+  Node *last = vec_last(&graph->bindings);
+  if (!IS(VarBinding, last) || AS(VarBinding, last)->var != body) return body;
+  Node *value = AS(VarBinding, last)->value;
+  if (!graph_is_leaf(value)) return body;
+  graph->bindings.len--;
+  return value;
+}
+
 static Node *arm_seq(Env *env, const AstVec *arm, const char *name, Span span) {
   NodeVec blocks = graph->blocks, bindings = graph->bindings;
   graph->blocks = graph->bindings = (NodeVec){0};
@@ -178,7 +189,7 @@ static Node *arm_seq(Env *env, const AstVec *arm, const char *name, Span span) {
                : graph->bindings.len ? AS(VarBinding, vec_last(&graph->bindings))->var
                                      : NULL;
   if (!body) raise("SyntaxError", span, "each arm must end by binding a name");
-  Node *seq = graph_seq(body, span);
+  Node *seq = graph_seq(drop_alias(body), span);
   graph->blocks = blocks;
   graph->bindings = bindings;
   return seq;

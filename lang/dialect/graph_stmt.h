@@ -8,7 +8,8 @@
  * statement. */
 Node *graph_body(Env *env, const AstVec *statements, Span span);
 
-void graph_end_block(void); /* closes the binding block being built, if it has bindings */
+void graph_end_block(void);  /* closes the binding block being built, if it has bindings */
+bool graph_is_leaf(Node *n); /* may be an operand as it stands */
 Node *graph_seq(Node *body, Span span); /* all blocks so far and a result, as a SeqExpr */
 
 #endif

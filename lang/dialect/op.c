@@ -149,6 +149,8 @@ static Value operand_info(const OpParam *p, Node *n) {
     raise("TypeError", n->span, "'%s' must be a tuple, found a value of %s", p->name,
           ir_print(info, NULL));
   if (p->kind == PARAM_SHAPE) return value_node(n);
+  if (p->kind == PARAM_PRIM && IS(PrimStructInfo, info) && AS(PrimStructInfo, info)->value)
+    return from_attr(AS(PrimStructInfo, info)->value);
   if (IS(PrimValue, n)) return from_attr(AS(PrimValue, n)->value);
   if (IS(ShapeExpr, n)) return value_node(n);
   if (IS(DataTypeImm, n)) return value_str(dtype_text(AS(DataTypeImm, n)->value));
@@ -227,6 +229,7 @@ static Node *infer_call(const OpInfo *info, Node *node) {
 
 /* Operands of the compute: tensors as te operands, gathered in order. */
 static ValueVec *placeholders;
+static bool has_unknown_scalar; /* one whose value no expression holds */
 
 static Value placeholder_of(const char *name, Node *info, Span span) {
   NodeVec shape;
@@ -242,6 +245,11 @@ static Value operand_tensor(const OpParam *p, Node *n) {
   Node *info = n ? sinfo_of(n) : NULL;
   char letter = (char)('A' + placeholders->len % 26);
   if (IS(TensorStructInfo, info)) return placeholder_of(str_format("%c", letter), info, n->span);
+  if (IS(PrimStructInfo, info)) {
+    Node *value = AS(PrimStructInfo, info)->value;
+    has_unknown_scalar |= !value;
+    if (value && p->kind == PARAM_TENSOR_OR_PRIM) return value_node(value);
+  }
   if (p->kind != PARAM_TENSORS || !IS(TupleStructInfo, info)) return operand_info(p, n);
   ValueVec items = {0};
   for each (Node *, f, &AS(TupleStructInfo, info)->fields) {
@@ -261,7 +269,9 @@ static void expand_call(void *context) {
   OpDefinition *d = definition_of(x->info);
   ValueVec inputs = {0}, outputs = {0};
   placeholders = &inputs;
+  has_unknown_scalar = false;
   ValueVec args = library_args(d, AS(RelaxCall, x->call), operand_tensor);
+  if (has_unknown_scalar) return;
   Value result = value_call_with(d->compute, args.len, args.at, x->call->span);
   if (result.type == &type_tuple || result.type == &type_list) outputs = *value_items(result);
   else if (!value_is_none(result)) vec_push(&outputs, result);

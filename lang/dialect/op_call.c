@@ -18,6 +18,8 @@ static Value plain_value(Value v) {
   return v;
 }
 
+static bool is_scalar_expr(Value v) { return v.type == &type_node && node_is_expr(v.node); }
+
 static Node *int_list(const OpParam *p, Value v, Span span) {
   ValueVec items = {0};
   if (value_is_node(v, NK_ShapeExpr) || value_is_node(v, NK_Tuple)) items = value_to_vec(v, span);
@@ -26,7 +28,7 @@ static Node *int_list(const OpParam *p, Value v, Span span) {
   NodeVec out = {0};
   for each (Value, x, &items) {
     Value item = plain_value(*x);
-    bool dim = item.type == &type_node && node_is_expr(item.node) && dtype_is_int(item.node->dtype);
+    bool dim = is_scalar_expr(item) && dtype_is_int(item.node->dtype);
     if (item.type != &type_int && !dim) unfit(p, "an int or a list of ints", v, span);
     vec_push(&out, to_attr(item, span));
   }
@@ -51,11 +53,11 @@ Node *op_attr_node(const OpParam *p, Value v, Span span) {
   switch (p->kind) {
   case PARAM_INTS: return int_list(p, v, span);
   case PARAM_INT:
-    if (v.type != &type_int && v.type != &type_node) unfit(p, "an int", v, span);
+    if (v.type != &type_int && !is_scalar_expr(v)) unfit(p, "an int", v, span);
     break;
   case PARAM_FLOAT:
     if (v.type == &type_int) return to_attr(value_float((double)v.integer), span);
-    if (v.type != &type_float && v.type != &type_node) unfit(p, "a float", v, span);
+    if (v.type != &type_float && !is_scalar_expr(v)) unfit(p, "a float", v, span);
     break;
   case PARAM_BOOL:
     if (v.type == &type_int) return to_attr(value_bool(v.integer != 0), span);
@@ -92,16 +94,30 @@ static Node *prims(const OpParam *p, Value v, Span span) {
 }
 
 /* What computes a shape is bound to a variable first: struct info may name it then. */
-static Node *shape_operand(Value v, Span span) {
+static Node *shape_operand(const OpParam *p, Value v, Span span) {
   bool computed = v.type == &type_node && node_is_relax(v.node) && !IS(ShapeExpr, v.node) &&
                   !IS(RelaxVar, v.node) && IS(ShapeStructInfo, sinfo_of(v.node));
-  return computed && graph ? graph_emit(graph_normalize(v.node), NULL, span) : to_shape(v, span);
+  if (computed && graph) return graph_emit(graph_normalize(v.node), NULL, span);
+  Node *shape = to_shape(v, span);
+  int64_t dim;
+  if (IS(ShapeExpr, shape))
+    for each (Node *, d, &AS(ShapeExpr, shape)->values)
+      if (expr_is_const_int(*d, &dim) && dim < 0)
+        raise("ValueError", span, "'%s' must have no negative dim, found %lld", p->name,
+              (long long)dim);
+  return shape;
+}
+
+/* R.tuple() stands for an operand that is left out. */
+static bool is_left_out(Value v) {
+  return value_is_none(v) || (value_is_node(v, NK_Tuple) && !AS(Tuple, v.node)->fields.len);
 }
 
 static Node *operand_node(const OpParam *p, Value v, Span span) {
-  if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
+  bool optional = p->kind != PARAM_ANY && value_is_none(p->otherwise);
+  if (value_is_none(v) || (optional && is_left_out(v))) return MAKE(None, span, VOID_TYPE);
   switch (p->kind) {
-  case PARAM_SHAPE: return shape_operand(v, span);
+  case PARAM_SHAPE: return shape_operand(p, v, span);
   case PARAM_PRIMS: return prims(p, v, span);
   case PARAM_DTYPE_VALUE:
     return to_relax(v.type == &type_str ? value_dtype(to_dtype(v, span)) : v, span);
@@ -112,6 +128,11 @@ static Node *operand_node(const OpParam *p, Value v, Span span) {
       raise("TypeError", span, "'%s' must be a tensor, found %s; write R.const(value, dtype)",
             p->name, value_type_name(v));
     return to_relax(v, span);
+  case PARAM_PRIM: {
+    Node *prim = to_relax(plain_value(v), span);
+    if (!IS(PrimStructInfo, sinfo_of(prim))) unfit(p, "a scalar", v, span);
+    return prim;
+  }
   default: return to_relax(v, span);
   }
 }

@@ -33,13 +33,41 @@ static bool body_dtype(AstDef *def, const char *name, DataType *t) {
   return false;
 }
 
+/* The dtype of a scalar parameter of that name: n: T.int64. */
+static bool param_dtype(AstDef *def, const char *name, DataType *t) {
+  for each (Ast *, x, &def->params) {
+    AstParam *p = AST_AS(Param, *x);
+    if (p->name != name || !p->annotation) continue;
+    Ast *type = p->annotation;
+    if (type->kind == AST_KIND_Call) type = AST_AS(Call, type)->func;
+    DataType found;
+    bool scalar = type->kind == AST_KIND_Attribute &&
+                  dtype_parse(AST_AS(Attribute, type)->name, &found) && dtype_is_int(found);
+    if (scalar) *t = found;
+    return scalar;
+  }
+  return false;
+}
+
 static void declare(DimScan *scan, const char *name, DataType t, Span span) {
   name = str_intern(name);
   if (map_has(scan->dims, name)) return;
-  body_dtype(scan->def, name, &t);
+  if (!param_dtype(scan->def, name, &t)) body_dtype(scan->def, name, &t);
   Node *var = var_new(name, t, span);
   map_set(scan->dims, name, var);
   env_set(scan->env, name, value_node(var));
+}
+
+/* In a compound such as "n * 2", only scalar parameters, which may come later, are declared. */
+static void declare_params_in(DimScan *scan, const char *text, Span span) {
+  for (const char *c = text; *c;) {
+    size_t n = 0;
+    while (isalnum((unsigned char)c[n]) || c[n] == '_') n++;
+    const char *name = n ? str_intern_n(c, n) : NULL;
+    DataType t;
+    if (name && param_dtype(scan->def, name, &t)) declare(scan, name, t, span);
+    c += n ? n : 1;
+  }
 }
 
 static void declare_quoted(DimScan *scan, Ast *item) {
@@ -47,7 +75,8 @@ static void declare_quoted(DimScan *scan, Ast *item) {
   Value *known = is_identifier(text) ? env_find(scan->env, str_intern(text)) : NULL;
   bool is_dim = known && (known->type == &type_int ||
                           (known->type == &type_node && node_is_expr(known->node)));
-  if (is_identifier(text) && !is_dim) declare(scan, text, scan->quoted, item->span);
+  if (!is_identifier(text)) declare_params_in(scan, text, item->span);
+  else if (!is_dim) declare(scan, text, scan->quoted, item->span);
 }
 
 static void declare_free(DimScan *scan, Ast *item) {

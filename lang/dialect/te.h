@@ -22,6 +22,8 @@ typedef struct TeTensor {
 } TeTensor;
 
 extern const ValueType type_te;
+static inline TeTensor *te_of(Value v) { return v.object; }
+Stage *te_stage_of(Node *buffer); /* that fills it; NULL: none in this scope */
 Value te_placeholder(const char *name, NodeVec shape, DataType t, Span span);
 
 /* The function of `inputs` that fills `outputs` (buffers of both, in order, are its parameters). */
@@ -36,6 +38,7 @@ typedef struct TeScope {
 } TeScope;
 TeScope te_scope_begin(void);
 void te_scope_end(TeScope outer);
+bool te_in_operator(void); /* between the two */
 
 extern const Builtin te_map_names[]; /* te_map.c */
 extern const int te_map_name_count;

@@ -34,7 +34,10 @@ static void declare_parameter(TensorBuilder *t, Env *env, AstParam *p) {
                   v.node);
   } else if (value_is_node(v, NK_Var)) {
     Node *dim = map_get(&t->dims, p->name); /* a scalar parameter that is a dim of another one */
-    if (dim && dtype_equal(dim->dtype, v.node->dtype)) v = value_node(dim);
+    if (dim && dtype_equal(dim->dtype, v.node->dtype)) {
+      AS(Var, dim)->is_size |= AS(Var, v.node)->is_size;
+      v = value_node(dim);
+    }
     name_fresh(v, p->name);
     add_parameter(t, v.node, NULL);
   } else {

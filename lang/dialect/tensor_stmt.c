@@ -46,9 +46,11 @@ static void bind_let(NameBinder *b, const char *name, Value v, Span span) {
   DataType t = b->let_type ? b->let_type->dtype : value->dtype;
   if (b->let_type) value = expr_cast(t, value, span);
   Node *var = var_new(name, t, span);
-  if (dtype_is_handle(t) && IS(Var, value)) {
-    AS(Var, var)->elem = AS(Var, value)->elem;
-    AS(Var, var)->scope = AS(Var, value)->scope;
+  bool typed = b->let_type && !dtype_is_void(AS(Var, b->let_type)->elem);
+  Node *pointer = typed ? b->let_type : value;
+  if (dtype_is_handle(t) && IS(Var, pointer)) {
+    AS(Var, var)->elem = AS(Var, pointer)->elem;
+    AS(Var, var)->scope = AS(Var, pointer)->scope;
   }
   Value *old = map_get(&b->suite->env->names, name);
   if (old && old->type == &type_node && map_has(&tensor->lets, old->node))

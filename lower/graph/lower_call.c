@@ -150,6 +150,14 @@ static HostValue *shape_from(GraphLower *g, Node *object, ShapeStructInfo *s, co
   return v;
 }
 
+/* The pointer as a variable, over which a buffer can lie. */
+static Node *pointer_to(Host *h, const char *what, DataType elem, Node *pointer) {
+  if (IS(Var, pointer)) return pointer;
+  Node *var = pointer_var_new(str_format("%s_at", what), elem, "global", h->span);
+  host_let_var(h, var, pointer);
+  return var;
+}
+
 HostValue *graph_unpacked(GraphLower *g, Node *bits, Node *type, Node *sinfo, const char *what) {
   Host *h = g->host;
   NodeVec check = NODES(host_text(h, h->name), host_text(h, what), bits, type, host_int(h, 0));
@@ -180,6 +188,8 @@ HostValue *graph_unpacked(GraphLower *g, Node *bits, Node *type, Node *sinfo, co
     break;
   default: break;
   }
+  bits = pointer_to(h, what, INT64, bits);
+  type = pointer_to(h, what, INT32, type);
   Node *b = host_let(h, what, host_load(h, bits, INT64, 0)),
        *t = host_let(h, str_format("%s_type", what), host_load(h, type, INT32, 0));
   return NEW(HostValue, .kind = HOST_VALUE, .bits = b, .type = t);

@@ -8,7 +8,17 @@
 typedef struct Legalize {
   Node *module;
   Map by_hash; /* hash of a program (as a pointer) to a NodeVec * of GlobalVars with it */
+  Map by_call; /* hash of a call's key to an ExpansionVec * */
 } Legalize;
+
+/* What became of calls with one key: of one operator, with the same struct info of operands and the
+ * same attributes. */
+typedef struct Expansion {
+  Node *key;
+  Node *global;  /* of the program; NULL: there is none */
+  NodeVec extra; /* variables that the call hands over */
+} Expansion;
+typedef VEC(Expansion *) ExpansionVec;
 
 typedef struct DimVars {
   Map seen, defined;
@@ -120,22 +130,47 @@ static Node *tuple_of(NodeVec fields, Span span) {
   return MAKE(Tuple, span, VOID_TYPE, .sinfo = sinfo_tuple(infos, span), .fields = fields);
 }
 
+static Node *key_of(RelaxCall *c) {
+  NodeVec items = NODES(c->op, c->attrs);
+  for each (Node *, a, &c->args) {
+    Node *info = sinfo_of(*a);
+    vec_push(&items, info && !IS(ObjectStructInfo, info) ? info : *a);
+  }
+  return MAKE(Array, c->node.span, VOID_TYPE, .items = items);
+}
+
+static Expansion *expand(Legalize *l, const OpInfo *info, Node *n) {
+  Node *key = key_of(AS(RelaxCall, n));
+  const void *hash = (const void *)(uintptr_t)(node_hash(key) | 1);
+  ExpansionVec *same = map_get(&l->by_call, hash);
+  if (same)
+    for each (Expansion *, x, same)
+      if (node_equal((*x)->key, key, false, NULL)) return *x;
+  Expansion *x = NEW(Expansion, .key = key);
+  Node *program = info->legalize(info, n);
+  if (program) {
+    const char *dot = strrchr(info->name, '.');
+    x->extra = extra_vars(AS(PrimFunc, program));
+    x->global = global_of(l, own_program(program, x->extra), dot ? dot + 1 : info->name);
+  }
+  if (!same) map_set(&l->by_call, hash, same = NEW(ExpansionVec, 0));
+  vec_push(same, x);
+  return x;
+}
+
 static Node *legalized(Legalize *l, Node *n) {
   RelaxCall *c = AS(RelaxCall, n);
   const OpInfo *info = op_info(AS(Op, c->op)->name);
   NodeVec operands = {0};
   bool known = info && info->legalize && shapes_are_known(n) && !IS(ObjectStructInfo, c->sinfo) &&
                tensor_operands(c->args, &operands);
-  Node *program = known ? info->legalize(info, n) : NULL;
-  if (!program) return n;
-  NodeVec extra = extra_vars(AS(PrimFunc, program));
-  const char *dot = strrchr(info->name, '.');
-  Node *global = global_of(l, own_program(program, extra), dot ? dot + 1 : info->name);
-  NodeVec args = NODES(global, tuple_of(operands, n->span)), outs = {0};
-  if (extra.len) {
-    Node *shape = MAKE(ShapeStructInfo, n->span, VOID_TYPE, .known = true, .values = extra,
-                       .ndim = extra.len);
-    vec_push(&args, MAKE(ShapeExpr, n->span, VOID_TYPE, .sinfo = shape, .values = extra));
+  Expansion *x = known ? expand(l, info, n) : NULL;
+  if (!x || !x->global) return n;
+  NodeVec args = NODES(x->global, tuple_of(operands, n->span)), outs = {0};
+  if (x->extra.len) {
+    Node *shape = MAKE(ShapeStructInfo, n->span, VOID_TYPE, .known = true, .values = x->extra,
+                       .ndim = x->extra.len);
+    vec_push(&args, MAKE(ShapeExpr, n->span, VOID_TYPE, .sinfo = shape, .values = x->extra));
   }
   if (IS(TupleStructInfo, c->sinfo)) outs = AS(TupleStructInfo, c->sinfo)->fields;
   else vec_push(&outs, c->sinfo);
@@ -143,12 +178,15 @@ static Node *legalized(Legalize *l, Node *n) {
               .args = args, .sinfo_args = outs);
 }
 
+static bool is_operator_call(Node *n) {
+  return IS(RelaxCall, n) && IS(Op, AS(RelaxCall, n)->op) &&
+         strncmp(AS(Op, AS(RelaxCall, n)->op)->name, "relax.call_", 11) != 0;
+}
+
 static Node *rewrite(Mutator *m, Node *n) {
   if (IS(Var, n) || IS(RelaxVar, n) || IS(PrimFunc, n)) return n;
   n = mutate_children(m, n);
-  bool operator= IS(RelaxCall, n) && IS(Op, AS(RelaxCall, n)->op) &&
-      strncmp(AS(Op, AS(RelaxCall, n)->op)->name, "relax.call_", 11) != 0;
-  return operator? legalized(m->context, n) : n;
+  return is_operator_call(n) ? legalized(m->context, n) : n;
 }
 
 Node *pass_legalize_ops(Node *module, const PassContext *context) {
