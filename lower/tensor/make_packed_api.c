@@ -123,7 +123,8 @@ Node *pass_make_packed_api(Node *module, const PassContext *context) {
   Node *out = module;
   for each (Node *, f, &m->functions)
     if (IS(Function, *f))
-      error_raisef("LowerError", (*f)->span, "a graph function is left: run LowerGraphFunction first");
+      error_raisef("LowerError", (*f)->span,
+                   "a graph function is left: run LowerGraphFunction first");
   for (int i = 0; i < m->functions.len; i++) {
     Node *f = m->functions.at[i], *global = m->globals.at[i];
     if (!IS(PrimFunc, f) || dict_get(AS(PrimFunc, f)->attrs, "tvms.packed")) continue;
