@@ -12,8 +12,8 @@ Node *int_imm(DataType t, int64_t value, Span span) {
 /* There is one NaN, so that equal texts are equal nodes. */
 Node *float_imm(DataType t, double value, Span span) {
   if (t.lanes != 1) return expr_broadcast(float_imm(dtype_element(t), value, span), t.lanes, span);
-  if (isnan(value)) value = NAN;
-  return MAKE(FloatImm, span, t, .value = dtype_round_float(t, value));
+  value = dtype_round_float(t, value);
+  return MAKE(FloatImm, span, t, .value = isnan(value) ? NAN : value);
 }
 
 Node *string_imm(const char *value, Span span) {

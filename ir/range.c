@@ -24,16 +24,25 @@ Node *range_between(Node *begin, Node *end, Span span) {
 
 static Node *raw_add(Node *a, Node *b) { return MAKE(Add, a->span, a->dtype, .a = a, .b = b); }
 
-/* The simplified end is the one to write if its difference from the start is the extent as it is.
- */
-Node *range_end(Node *min, Node *extent) {
-  if (!dtype_equal(min->dtype, extent->dtype)) return expr_binary(NK_Add, min, extent, min->span);
+static WalkResult stop_at_let(Walker *w, Node *n) {
+  (void)w;
+  return IS(Let, n) ? WALK_STOP : WALK_ON;
+}
+
+/* A short form of min + extent, or NULL. The variables of lets must all stand in the text. */
+static Node *short_end(Node *min, Node *extent) {
+  Walker w = {.enter = stop_at_let, .once = true};
   if (expr_is_zero(min)) return extent;
   if (expr_is_zero(extent)) return min;
   Node *sum = fold_binary(NK_Add, min, extent, min->span);
   if (sum) return sum;
-  if (IS(Var, min) && (IS(IntImm, extent) || IS(Var, extent))) return raw_add(min, extent);
-  Node *end = arith_simplify(arith_new(), raw_add(min, extent));
-  bool gives_back = node_equal(extent_between(min, end, min->span), extent, false, NULL);
+  if (IS(Var, min) && (IS(IntImm, extent) || IS(Var, extent))) return NULL;
+  return walk(&w, extent) ? arith_simplify(arith_new(), raw_add(min, extent)) : NULL;
+}
+
+Node *range_end(Node *min, Node *extent) {
+  if (!dtype_equal(min->dtype, extent->dtype)) return expr_binary(NK_Add, min, extent, min->span);
+  Node *end = short_end(min, extent);
+  bool gives_back = end && node_equal(extent_between(min, end, min->span), extent, false, NULL);
   return gives_back ? end : raw_add(min, extent);
 }

@@ -1,5 +1,6 @@
 /* expr.c -- scalar expressions, regions and attribute values as text. */
 #include "ir/print/print.h"
+#include "ir/support/stack.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -183,7 +184,20 @@ static void print_not(Printer *p, Node *a, int outer) {
   if (folds || inside) str_add_char(&p->out, ')');
 }
 
+typedef struct Errand {
+  Printer *p;
+  Node *n;
+  int outer;
+  DataType beside;
+} Errand;
+
+static void print_errand(void *context) {
+  Errand *e = context;
+  print_at(e->p, e->n, e->outer, e->beside);
+}
+
 static void print_at(Printer *p, Node *n, int outer, DataType beside) {
+  if (stack_is_low()) return stack_run(print_errand, &(Errand){p, n, outer, beside});
   if (node_is_binary(n->kind)) return print_binary(p, n, outer);
   switch (n->kind) {
   case NK_Var: str_add(&p->out, name_of(p, n)); break;

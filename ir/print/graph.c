@@ -149,8 +149,9 @@ static void print_relax_list(Printer *p, NodeVec v) {
   }
 }
 
+/* A tuple alone would be read as the list of its fields. */
 static void print_out_infos(Printer *p, NodeVec infos) {
-  if (infos.len == 1) return print_sinfo(p, infos.at[0]);
+  if (infos.len == 1 && !IS(TupleStructInfo, infos.at[0])) return print_sinfo(p, infos.at[0]);
   str_add_char(&p->out, '[');
   print_infos(p, infos);
   str_add_char(&p->out, ']');
@@ -327,12 +328,12 @@ static Node *last_binding(SeqExpr *s) {
   return last && bound_var(last) == s->body ? last : NULL;
 }
 
+/* Or a local function, whose def is no assignment. */
 static bool is_alias(Node *binding) {
   return IS(VarBinding, binding) && !IS(RelaxCall, AS(VarBinding, binding)->value) &&
          !IS(RelaxIf, AS(VarBinding, binding)->value) &&
          !IS(Tuple, AS(VarBinding, binding)->value) &&
-         !IS(TupleGetItem, AS(VarBinding, binding)->value) &&
-         !IS(Function, AS(VarBinding, binding)->value);
+         !IS(TupleGetItem, AS(VarBinding, binding)->value);
 }
 
 /* The name of the result is free inside the arm, for the binding that ends it. A last line that
@@ -366,11 +367,30 @@ static bool annotation_is_plain(Node *value) {
   return strncmp(name, "relax.call_", 11) == 0;
 }
 
+/* A call whose result is nothing, and that nobody asks for. */
+static bool is_statement(Printer *p, VarBinding *b) {
+  Node *info = AS(RelaxVar, b->var)->sinfo;
+  bool nothing = IS(TupleStructInfo, info) && !AS(TupleStructInfo, info)->fields.len;
+  bool is_output = p->in_dataflow && !AS(RelaxVar, b->var)->is_dataflow;
+  return nothing && IS(RelaxCall, b->value) && str_same(AS(RelaxVar, b->var)->name, "_") &&
+         !map_has(&p->used, b->var) && !is_output;
+}
+
+static WalkResult stop_at_unnamed(Walker *w, Node *n) {
+  Printer *p = w->context;
+  return IS(Var, n) && !map_has(&p->names, n) ? WALK_STOP : WALK_ON;
+}
+
+/* The type of a local function may mention dims that are its own. */
+static bool mentions_unnamed(Printer *p, Node *sinfo) {
+  Walker w = {.enter = stop_at_unnamed, .context = p};
+  return !walk(&w, sinfo);
+}
+
 /* Dims that a match_cast names for the first time are declared before it. */
 static WalkResult declare_dim(Walker *w, Node *n) {
   Printer *p = w->context;
-  if (IS(Var, n) && !map_has(&p->names, n))
-    line(p, "%s = T.%s()", name_define(p, n), dtype_text(n->dtype));
+  if (IS(Var, n)) declare_var(p, n);
   return WALK_ON;
 }
 
@@ -390,10 +410,9 @@ static void print_var_binding(Printer *p, VarBinding *b) {
   }
   const char *value = relax_text(p, b->value);
   Node *info = AS(RelaxVar, b->var)->sinfo;
-  bool dropped = IS(TupleStructInfo, info) && !AS(TupleStructInfo, info)->fields.len &&
-                 str_same(AS(RelaxVar, b->var)->name, "_");
-  if (dropped) line(p, "%s", value);
-  else if (annotation_is_plain(b->value)) line(p, "%s = %s", name_define(p, b->var), value);
+  if (is_statement(p, b)) line(p, "%s", value);
+  else if (annotation_is_plain(b->value) || mentions_unnamed(p, info))
+    line(p, "%s = %s", name_define(p, b->var), value);
   else {
     const char *type = sinfo_text(p, info);
     line(p, "%s: %s = %s", name_define(p, b->var), type, value);
@@ -407,10 +426,16 @@ static void print_bindings(Printer *p, NodeVec bindings) {
   }
 }
 
+/* The variables of the block end with it, the dims that it finds do not. */
 static void print_dataflow(Printer *p, NodeVec bindings) {
+  Walker w = {.enter = declare_dim, .context = p};
+  for each (Node *, b, &bindings)
+    if (IS(MatchCast, *b)) walk(&w, AS(MatchCast, *b)->sinfo);
   line(p, "with R.dataflow():");
   p->indent++;
+  p->in_dataflow = true;
   print_bindings(p, bindings);
+  p->in_dataflow = false;
   Str outputs = {0};
   for each (Node *, b, &bindings)
     if (!AS(RelaxVar, bound_var(*b))->is_dataflow)
@@ -472,8 +497,19 @@ static void print_dim_declarations(Printer *p, Function *f) {
   }
 }
 
+/* Graph variables that stand somewhere else than where they are bound. */
+static WalkResult note_use(Walker *w, Node *n) {
+  Printer *p = w->context;
+  if (!IS(RelaxVar, n)) return WALK_ON;
+  bool met = map_has(&p->bound, n);
+  map_set(met ? &p->used : &p->bound, n, n);
+  return WALK_PRUNE;
+}
+
 void print_function(Printer *p, Function *f, const char *name) {
   int mark = scope_begin(p);
+  Walker uses = {.enter = note_use, .context = p};
+  if (!p->local) walk(&uses, f->body);
   p->self = p->class_name ? "cls." : "";
   bool is_local = p->local++ > 0, is_private = !func_symbol(&f->node) && !is_local;
   Str flags = {0};
@@ -509,4 +545,5 @@ void print_function(Printer *p, Function *f, const char *name) {
   p->indent--;
   p->local--;
   scope_end(p, mark);
+  if (!p->local) p->taken = p->suffixes = (Map){0};
 }

@@ -1,6 +1,7 @@
 /* names.c -- lines, indentation, and unique names. */
 #include "ir/print/print.h"
 #include <ctype.h>
+#include <stdlib.h>
 
 void line_begin(Printer *p) {
   for (int i = 0; i < p->indent; i++) str_add(&p->out, "    ");
@@ -33,14 +34,6 @@ void print_signature(Printer *p, const char *name, StrVec params, const char *re
 }
 
 int scope_begin(Printer *p) { return p->scope.len; }
-
-void scope_end(Printer *p, int mark) {
-  while (p->scope.len > mark) {
-    Node *n = vec_pop(&p->scope);
-    map_remove(&p->taken, map_get(&p->names, n));
-    map_remove(&p->names, n);
-  }
-}
 
 /* A name as an identifier; what has none is called v. */
 static const char *identifier(const char *name) {
@@ -79,14 +72,47 @@ void name_set(Printer *p, Node *n, const char *text) {
   map_set(&p->names, n, (void *)(uintptr_t)text);
   map_set(&p->taken, text, n);
   vec_push(&p->scope, n);
+  views_note_name(p->views, n);
 }
 
+/* Names that clash are counted from where the last one of that name ended. */
 const char *name_define(Printer *p, Node *n) {
-  const char *base = identifier(own_name(n)), *name = str_intern(base);
-  for (int i = 1; map_has(&p->taken, name) || is_reserved(name); i++)
-    name = str_intern(str_format("%s_%d", base, i));
+  const char *base = str_intern(identifier(own_name(n))), *name = base;
+  int i = (int)(intptr_t)map_get(&p->suffixes, base);
+  bool counted = i > 0;
+  while (map_has(&p->taken, name) || is_reserved(name)) {
+    name = str_intern(str_format("%s_%d", base, counted ? i : 1));
+    i = counted ? i + 1 : 2;
+    counted = true;
+  }
+  if (counted) map_set(&p->suffixes, base, (void *)(intptr_t)i);
   name_set(p, n, name);
   return name;
+}
+
+/* A name is free again, and with it its number. */
+static void free_suffix(Printer *p, Node *n, const char *name) {
+  const char *base = str_intern(identifier(own_name(n)));
+  int next = (int)(intptr_t)map_get(&p->suffixes, base);
+  if (!next) return;
+  size_t length = strlen(base);
+  bool numbered = strncmp(name, base, length) == 0 && name[length] == '_';
+  int i = numbered ? atoi(name + length + 1) : 0;
+  if (i < next) map_set(&p->suffixes, base, (void *)(intptr_t)(i ? i : 1));
+}
+
+void scope_end(Printer *p, int mark) {
+  while (p->scope.len > mark) {
+    Node *n = vec_pop(&p->scope);
+    const char *name = map_get(&p->names, n);
+    /* A dim of a graph function keeps its name to the end: n = T.int64() would mean it again. */
+    bool kept = IS(Var, n) && p->local;
+    if (map_get(&p->taken, name) == n && !kept) map_remove(&p->taken, name);
+    map_remove(&p->names, n);
+    if (kept) continue;
+    views_note_end(p->views, n);
+    free_suffix(p, n, name);
+  }
 }
 
 const char *name_of(Printer *p, Node *n) {

@@ -4,21 +4,26 @@
 
 #include "ir/ir_impl.h"
 
+typedef struct Views Views;
+
 typedef struct Printer {
   Str out;
   int indent;
   PrintOptions options;
-  Map names;     /* Var, Buffer, RelaxVar to its interned name, while in scope */
-  Map taken;     /* interned name to the node that has it */
-  NodeVec scope; /* named nodes, in order: a scope ends by dropping back to its start */
-  Map loops;     /* loop Var to its For, for T.axis.remap */
-  Map views;     /* pointer Var to a NodeVec * of buffers over it that no statement declares */
+  Map names;              /* Var, Buffer, RelaxVar to its interned name, while in scope */
+  Map taken;              /* interned name to the node that has it */
+  NodeVec scope;          /* named nodes, in order: a scope ends by dropping back to its start */
+  Map loops;              /* loop Var to its For, for T.axis.remap */
+  Map suffixes;           /* interned name to the number that a clash may try first, as a pointer */
+  Views *views;           /* of the prim_func being printed */
   const char *class_name; /* of the module around, or NULL */
-  bool in_signature;      /* dims with variables stand in quotes */
-  const char *self; /* how the function being printed names its module: "cls.", "Module.", "" */
-  bool uses_cls;    /* the graph function being printed names another one */
-  int local;        /* depth of graph functions: the outer ones are 1 */
-  int constants;    /* printed by reference so far */
+  bool in_dataflow;
+  bool in_signature; /* dims with variables stand in quotes */
+  const char *self;  /* how the function being printed names its module: "cls.", "Module.", "" */
+  bool uses_cls;     /* the graph function being printed names another one */
+  int local;         /* depth of graph functions: the outer ones are 1 */
+  Map bound, used;   /* graph variables that were met, and those that were met again */
+  int constants;     /* printed by reference so far */
 } Printer;
 
 /* ---- lines and names (names.c) ---- */
@@ -62,8 +67,18 @@ const char *expr_text(Printer *p, Node *n);
 void print_stmt(Printer *p, Node *n, bool is_last); /* is_last: nothing follows in its suite */
 void declare_var(Printer *p, Node *var);            /* x = T.int32(), unless it has a name */
 void print_suite(Printer *p, Node *n);              /* in a scope of its own */
-void print_views(Printer *p, Node *pointer); /* buffers over a pointer that was bound just now */
-void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always);
+const char *var_type(const Var *v);                 /* T.int32, T.handle("float32", "global") */
+/* A = T.alloc_buffer(...), with the call's name before its arguments, of which `source`, which may
+ * be NULL, is the first. */
+void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *source,
+                       bool with_data);
+
+/* Lines for the undeclared views whose variables have names by now. (views.c) */
+Views *views_of(PrimFunc *f);
+void views_note_name(Views *v, Node *var); /* it has a name from here on */
+void views_note_end(Views *v, Node *var);
+void print_views(Printer *p);
+
 void print_prim_func(Printer *p, PrimFunc *f, const char *name);
 void print_function(Printer *p, Function *f, const char *name);
 void print_relax(Printer *p, Node *n);

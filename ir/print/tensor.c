@@ -1,5 +1,6 @@
-/* tensor.c -- tensor programs as text: statements, blocks, buffers, signatures. */
+/* tensor.c -- tensor programs as text: statements, blocks, buffers. */
 #include "ir/print/print.h"
+#include "ir/support/stack.h"
 
 static void print_dict_arg(Printer *p, const char *before, Node *dict) {
   if (!dict || !AS(Dict, dict)->keys.len) return;
@@ -7,16 +8,10 @@ static void print_dict_arg(Printer *p, const char *before, Node *dict) {
   print_attr(p, dict);
 }
 
-static bool is_plain(Buffer *b) {
-  return !b->strides.len && !b->elem_offset && b->align == 64 && b->offset_factor == 1 &&
-         !b->auto_broadcast && !b->axis_separators.len &&
-         str_same(buffer_scope(&b->node), "global") && IS(Var, b->data);
-}
-
 /* ---- variables ---- */
 
 /* T.int32, T.handle("float32", "global"): the annotation that makes such a variable. */
-static const char *var_type(const Var *v) {
+const char *var_type(const Var *v) {
   DataType t = v->node.dtype;
   if (!dtype_is_handle(t) || dtype_is_void(v->elem)) return str_format("T.%s", dtype_text(t));
   return str_format("T.handle(\"%s\", \"%s\")", dtype_text(v->elem),
@@ -86,7 +81,7 @@ static void print_strides(Printer *p, NodeVec strides) {
   str_add(&p->out, strides.len == 1 ? ",)" : ")");
 }
 
-void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always) {
+static void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always) {
   print_shape(p, b->shape, VOID_TYPE);
   if (dtype_always || !dtype_equal(b->elem, FLOAT32))
     str_printf(&p->out, ", \"%s\"", dtype_text(b->elem));
@@ -122,12 +117,11 @@ static void name_parts(Printer *p, Buffer *b, const char *name, bool with_data) 
   bool defines_data = !with_data && IS(Var, b->data) && !map_has(&p->names, b->data);
   if (!defines_data) return;
   name_set(p, b->data, str_format("%s.data", name));
-  print_views(p, b->data);
 }
 
 /* A line that defines a buffer: A = T.alloc_buffer(...). */
-static void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *source,
-                              bool with_data) {
+void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *source,
+                       bool with_data) {
   declare_parts(p, b);
   Str outer = p->out;
   p->out = (Str){0};
@@ -140,19 +134,14 @@ static void print_buffer_line(Printer *p, const char *before, Buffer *b, const c
   name_parts(p, b, name, with_data);
 }
 
-void print_views(Printer *p, Node *pointer) {
-  NodeVec *views = pointer ? map_get(&p->views, pointer) : NULL;
-  if (!views) return;
-  for each (Node *, b, views)
-    if (!map_has(&p->names, *b)) print_buffer_line(p, "T.Buffer", AS(Buffer, *b), NULL, true);
-}
-
 /* ---- blocks ---- */
 
 static bool same_regions(NodeVec a, NodeVec b) {
   if (a.len != b.len) return false;
-  for (int i = 0; i < a.len; i++)
-    if (!node_equal(a.at[i], b.at[i], false, NULL)) return false;
+  for (int i = 0; i < a.len; i++) {
+    bool same_buffer = AS(BufferRegion, a.at[i])->buffer == AS(BufferRegion, b.at[i])->buffer;
+    if (!same_buffer || !node_equal(a.at[i], b.at[i], false, NULL)) return false;
+  }
   return true;
 }
 
@@ -239,6 +228,7 @@ static bool regions_are_inferred(Printer *p, Block *b) {
 static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predicate) {
   declare_lets(p, &b->node);
   print_axes(p, b, values);
+  print_views(p);
   if (predicate && !expr_is_one(predicate)) line(p, "T.where(%s)", expr_text(p, predicate));
   if (!regions_are_inferred(p, b)) {
     print_regions_line(p, "T.reads", b->reads);
@@ -252,6 +242,7 @@ static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predica
   for each (Node *, a, &b->alloc_buffers)
     print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer",
                       AS(Buffer, *a), NULL, false);
+  print_views(p);
   for each (Node *, m, &b->match_buffers) {
     Str outer = p->out;
     p->out = (Str){0};
@@ -261,6 +252,7 @@ static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predica
     print_buffer_line(p, "T.match_buffer", AS(Buffer, AS(MatchBufferRegion, *m)->buffer), source,
                       false);
   }
+  print_views(p); /* before a suite, which would keep them for itself */
   if (b->init) {
     line(p, "with T.init():");
     print_suite(p, b->init);
@@ -311,6 +303,7 @@ static bool mentions(Node *e, NodeVec *vars) {
 static Node *print_grid(Printer *p, Node *n) {
   NodeVec vars = {0}, loops = {0};
   while (is_grid_loop(n) && !mentions(AS(For, n)->extent, &vars)) {
+    declare_lets(p, n);
     vec_push(&vars, AS(For, n)->var);
     vec_push(&loops, n);
     n = AS(For, n)->body;
@@ -345,7 +338,6 @@ static void print_for(Printer *p, Node *n) {
   if (is_grid_loop(n)) body = print_grid(p, n);
   else {
     print_loop_header(p, AS(For, n));
-    print_views(p, AS(For, n)->var);
     body = AS(For, n)->body;
   }
   print_suite(p, body);
@@ -472,14 +464,12 @@ static void print_wrapper(Printer *p, Node *n, const char *text, Node *bound, No
                           bool is_last) {
   if (is_last) {
     print_concise(p, n, text, bound);
-    print_views(p, IS(LetStmt, n) ? AS(LetStmt, n)->var : bound);
     return print_stmt(p, body, true);
   }
   int mark = scope_begin(p);
   if (bound) line(p, "with %s as %s:", text, name_define(p, bound));
   else line(p, "with %s:", text);
   p->indent++;
-  print_views(p, IS(LetStmt, n) ? AS(LetStmt, n)->var : bound);
   print_stmt(p, body, true);
   p->indent--;
   scope_end(p, mark);
@@ -520,8 +510,26 @@ static void print_realize(Printer *p, BlockRealize *r) {
   print_block(p, b, r->iter_values, r->predicate, false);
 }
 
+static void print_seq(Printer *p, SeqStmt *s, bool is_last) {
+  for each (Node *, n, &s->stmts) print_stmt(p, *n, is_last && n == &vec_last(&s->stmts));
+}
+
+typedef struct Errand {
+  Printer *p;
+  Node *n;
+  bool is_last;
+} Errand;
+
+static void print_errand(void *context) {
+  Errand *e = context;
+  print_stmt(e->p, e->n, e->is_last);
+}
+
 void print_stmt(Printer *p, Node *n, bool is_last) {
+  if (stack_is_low()) return stack_run(print_errand, &(Errand){p, n, is_last});
   Node *bound, *body;
+  if (IS(SeqStmt, n)) return print_seq(p, AS(SeqStmt, n), is_last);
+  print_views(p);
   declare_lets(p, n);
   if (IS(DeclBuffer, n)) declare_parts(p, AS(Buffer, AS(DeclBuffer, n)->buffer));
   LetStmt *let = IS(LetStmt, n) ? AS(LetStmt, n) : NULL;
@@ -530,11 +538,6 @@ void print_stmt(Printer *p, Node *n, bool is_last) {
   const char *wrapper = wrapper_text(p, n, &bound, &body);
   if (wrapper) return print_wrapper(p, n, wrapper, bound, body, is_last);
   switch (n->kind) {
-  case NK_SeqStmt: {
-    NodeVec stmts = AS(SeqStmt, n)->stmts;
-    for (int i = 0; i < stmts.len; i++) print_stmt(p, stmts.at[i], is_last && i == stmts.len - 1);
-    break;
-  }
   case NK_For: print_for(p, n); break;
   case NK_While:
     line(p, "while %s:", expr_text(p, AS(While, n)->cond));
@@ -553,196 +556,6 @@ void print_suite(Printer *p, Node *n) {
   int mark = scope_begin(p);
   p->indent++;
   print_stmt(p, n, true);
-  p->indent--;
-  scope_end(p, mark);
-}
-
-/* ---- functions ---- */
-
-/* Buffers that no statement declares, under the pointer they lie over. */
-typedef struct FindViews {
-  Map declared, *views;
-} FindViews;
-
-static void declare_all(FindViews *f, NodeVec v) {
-  for each (Node *, b, &v)
-    if (*b) map_set(&f->declared, *b, *b);
-}
-
-static WalkResult note_declared(Walker *w, Node *n) {
-  FindViews *f = w->context;
-  if (IS(Block, n)) declare_all(f, AS(Block, n)->alloc_buffers);
-  if (IS(MatchBufferRegion, n)) declare_all(f, NODES(AS(MatchBufferRegion, n)->buffer));
-  if (IS(DeclBuffer, n)) declare_all(f, NODES(AS(DeclBuffer, n)->buffer));
-  return WALK_ON;
-}
-
-static WalkResult note_view(Walker *w, Node *n) {
-  FindViews *f = w->context;
-  if (!IS(Buffer, n) || map_has(&f->declared, n)) return WALK_ON;
-  map_set(&f->declared, n, n);
-  Node *pointer = AS(Buffer, n)->data;
-  NodeVec *list = map_get(f->views, pointer);
-  if (!list) map_set(f->views, pointer, list = NEW(NodeVec, 0));
-  vec_push(list, n);
-  return WALK_ON;
-}
-
-static Map find_views(PrimFunc *f) {
-  Map views = {0};
-  FindViews find = {.views = &views};
-  declare_all(&find, f->buffers);
-  Walker first = {.enter = note_declared, .context = &find},
-         second = {.enter = note_view, .context = &find};
-  walk(&first, f->body);
-  walk(&second, f->body);
-  return views;
-}
-
-/* Variables that stand as a whole dim of some parameter, or are parameters: text can define them by
- * a quoted dim. */
-static Map definable_dims(PrimFunc *f) {
-  Map dims = {0};
-  for (int i = 0; i < f->params.len; i++) {
-    if (!f->buffers.at[i]) map_set(&dims, f->params.at[i], f);
-    else if (is_plain(AS(Buffer, f->buffers.at[i])))
-      for each (Node *, d, &AS(Buffer, f->buffers.at[i])->shape)
-        if (IS(Var, *d)) map_set(&dims, *d, f);
-  }
-  return dims;
-}
-
-typedef struct DimVars {
-  NodeVec vars;
-  Map seen;
-  const Map *definable;
-  bool all;
-} DimVars;
-
-static WalkResult note_dim_var(Walker *w, Node *n) {
-  DimVars *d = w->context;
-  if (!IS(Var, n)) return WALK_ON;
-  if (!map_has(d->definable, n)) d->all = false;
-  if (!map_has(&d->seen, n)) map_set(&d->seen, n, n), vec_push(&d->vars, n);
-  return WALK_ON;
-}
-
-static DimVars vars_of(NodeVec exprs, const Map *definable) {
-  DimVars d = {.definable = definable, .all = true};
-  Walker w = {.enter = note_dim_var, .context = &d};
-  for each (Node *, e, &exprs) walk(&w, *e);
-  return d;
-}
-
-static bool in_annotation(PrimFunc *f, int i, const Map *definable) {
-  Buffer *b = f->buffers.at[i] ? AS(Buffer, f->buffers.at[i]) : NULL;
-  return b && is_plain(b) && vars_of(b->shape, definable).all;
-}
-
-static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
-  Node *param = f->params.at[i];
-  if (in_annotation(f, i, definable)) {
-    Buffer *b = AS(Buffer, f->buffers.at[i]);
-    str_printf(&p->out, "%s: T.Buffer(", name_define(p, &b->node));
-    p->in_signature = true;
-    print_shape(p, b->shape, VOID_TYPE);
-    p->in_signature = false;
-    str_printf(&p->out, ", \"%s\")", dtype_text(b->elem));
-    name_set(p, b->data, str_format("%s.data", name_of(p, &b->node)));
-    return;
-  }
-  const char *name = map_has(&p->names, param) ? name_of(p, param) : name_define(p, param);
-  const char *size = AS(Var, param)->is_size ? "(is_size_var=True)" : "";
-  str_printf(&p->out, "%s: %s%s", name, var_type(AS(Var, param)), size);
-}
-
-static const char *param_text(Printer *p, PrimFunc *f, int i, const Map *definable) {
-  Str outer = p->out;
-  p->out = (Str){0};
-  print_param(p, f, i, definable);
-  const char *text = str_text(&p->out);
-  p->out = outer;
-  return text;
-}
-
-/* Dims that are not parameters: declared where their dtype is not that of a quoted dim, or where no
- * quoted dim is. */
-static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
-  Map done = {0};
-  for (int i = 0; i < f->params.len; i++)
-    if (!f->buffers.at[i]) map_set(&done, f->params.at[i], f);
-  for (int i = 0; i < f->params.len; i++) {
-    if (!f->buffers.at[i]) continue;
-    Buffer *b = AS(Buffer, f->buffers.at[i]);
-    bool annotated = in_annotation(f, i, definable);
-    DimVars d = vars_of(b->shape, definable);
-    for each (Node *, v, &d.vars) {
-      bool quoted = map_has(definable, *v);
-      if (map_has(&done, *v) || (annotated && quoted && dtype_equal((*v)->dtype, INT32))) continue;
-      map_set(&done, *v, f);
-      const char *name = map_has(&p->names, *v) ? name_of(p, *v) : name_define(p, *v);
-      line(p, "%s = T.%s(%s)", name, dtype_text((*v)->dtype),
-           AS(Var, *v)->is_size ? "is_size_var=True" : "");
-    }
-  }
-  for (int i = 0; i < f->params.len; i++)
-    if (f->buffers.at[i] && !in_annotation(f, i, definable))
-      print_buffer_line(p, "T.match_buffer", AS(Buffer, f->buffers.at[i]),
-                        str_format("%s, ", name_of(p, f->params.at[i])), false);
-  for (int i = 0; i < f->params.len; i++) {
-    if (in_annotation(f, i, definable)) print_views(p, AS(Buffer, f->buffers.at[i])->data);
-    else print_views(p, f->params.at[i]);
-  }
-}
-
-static void print_func_attrs(Printer *p, Node *attrs, const char *name) {
-  if (str_same(dict_get_str(attrs, "global_symbol", ""), name))
-    attrs = dict_with(attrs, "global_symbol", NULL);
-  if (!AS(Dict, attrs)->keys.len) return;
-  line_begin(p);
-  str_add(&p->out, "T.func_attr(");
-  print_attr(p, attrs);
-  str_add(&p->out, ")\n");
-}
-
-/* The root block is left out where reading the text puts it back. */
-static void print_body(Printer *p, Node *body) {
-  Block *root = IS(BlockRealize, body) ? AS(Block, AS(BlockRealize, body)->block) : NULL;
-  bool is_root = root && str_same(root->name, "root") && !root->iter_vars.len && !root->reads.len &&
-                 !root->writes.len && !root->match_buffers.len && !root->init &&
-                 (!root->annotations || !AS(Dict, root->annotations)->keys.len) &&
-                 expr_is_one(AS(BlockRealize, body)->predicate);
-  bool lone =
-      root && IS(BlockRealize, root->body) && !AS(BlockRealize, root->body)->iter_values.len;
-  if (!is_root || (lone && !root->alloc_buffers.len)) return print_stmt(p, body, true);
-  for each (Node *, a, &root->alloc_buffers)
-    print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer",
-                      AS(Buffer, *a), NULL, false);
-  print_stmt(p, root->body, true);
-}
-
-void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
-  int mark = scope_begin(p);
-  p->views = find_views(f);
-  p->self = p->class_name ? str_format("%s.", p->class_name) : "";
-  Map definable = definable_dims(f);
-  bool is_private = !func_symbol(&f->node);
-  Str flags = {0};
-  if (p->options.tvm_style) str_add(&flags, "s_tir=True");
-  if (is_private) str_printf(&flags, "%sprivate=True", flags.len ? ", " : "");
-  if (flags.len) line(p, "@T.prim_func(%s)", str_text(&flags));
-  else line(p, "@T.prim_func");
-  /* Scalar parameters and dims first: a parameter may mention those that follow it. */
-  for (int i = 0; i < definable.len; i++)
-    if (definable.at[i].key) name_define(p, (Node *)(uintptr_t)definable.at[i].key);
-  StrVec params = {0};
-  for (int i = 0; i < f->params.len; i++) vec_push(&params, param_text(p, f, i, &definable));
-  bool returns = !dtype_is_void(f->ret_dtype);
-  print_signature(p, name, params, returns ? str_format("T.%s", dtype_text(f->ret_dtype)) : NULL);
-  p->indent++;
-  print_func_attrs(p, f->attrs, name);
-  print_dim_lines(p, f, &definable);
-  print_body(p, f->body);
   p->indent--;
   scope_end(p, mark);
 }

@@ -79,9 +79,17 @@ Value t_infinity(BuiltinCall *call) {
   return value_node(float_imm(t, __builtin_inf(), call->span));
 }
 
+/* Always a node, also where the condition is known. */
 Value t_select(BuiltinCall *call) {
-  return value_node(
-      expr_select(expr_arg(call, 0), expr_arg(call, 1), expr_arg(call, 2), call->span));
+  Node *cond = expr_arg(call, 0), *asked = cond;
+  int64_t truth;
+  if (expr_is_const_int(cond, &truth)) {
+    asked = var_new("c", BOOL, call->span);
+    cond = int_imm(BOOL, truth, cond->span);
+  }
+  Select s = *AS(Select, expr_select(asked, expr_arg(call, 1), expr_arg(call, 2), call->span));
+  if (cond != asked && IS(IntImm, cond)) s.cond = cond;
+  return value_node(gc_copy(&s, sizeof s));
 }
 
 Value t_if_then_else(BuiltinCall *call) {

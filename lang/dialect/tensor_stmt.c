@@ -89,8 +89,11 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
       (v.type == &type_node || v.type == &type_int || v.type == &type_float ||
        v.type == &type_bool))
     return bind_let(b, name, v, target->span);
-  if (is_fresh_var(v) && map_has(&tensor->dims, name))
-    v = value_node(map_get(&tensor->dims, name)); /* n = T.int64() */
+  if (is_fresh_var(v) && map_has(&tensor->dims, name)) { /* n = T.int64() */
+    Node *dim = map_get(&tensor->dims, name);
+    AS(Var, dim)->is_size |= AS(Var, v.node)->is_size;
+    v = value_node(dim);
+  }
   name_fresh(v, name);
   env_set(env, name, v);
 }

@@ -1,0 +1,168 @@
+/* prim_func.c -- the functions around tensor programs: signatures, dims, attributes, the root
+ * block. */
+#include "ir/print/print.h"
+
+static bool is_plain(Buffer *b) {
+  return !b->strides.len && !b->elem_offset && b->align == 64 && b->offset_factor == 1 &&
+         !b->auto_broadcast && !b->axis_separators.len &&
+         str_same(buffer_scope(&b->node), "global") && IS(Var, b->data);
+}
+
+/* Variables that stand as a whole dim of some parameter, or are parameters: text can define them by
+ * a quoted dim. */
+static Map definable_dims(PrimFunc *f) {
+  Map dims = {0};
+  for (int i = 0; i < f->params.len; i++) {
+    if (!f->buffers.at[i]) map_set(&dims, f->params.at[i], f);
+    else if (is_plain(AS(Buffer, f->buffers.at[i])))
+      for each (Node *, d, &AS(Buffer, f->buffers.at[i])->shape)
+        if (IS(Var, *d)) map_set(&dims, *d, f);
+  }
+  return dims;
+}
+
+typedef struct DimVars {
+  NodeVec vars;
+  Map seen;
+  const Map *definable;
+  bool all;
+} DimVars;
+
+static WalkResult note_dim_var(Walker *w, Node *n) {
+  DimVars *d = w->context;
+  if (!IS(Var, n)) return WALK_ON;
+  if (!map_has(d->definable, n)) d->all = false;
+  if (!map_has(&d->seen, n)) map_set(&d->seen, n, n), vec_push(&d->vars, n);
+  return WALK_ON;
+}
+
+static DimVars vars_of(NodeVec exprs, const Map *definable) {
+  DimVars d = {.definable = definable, .all = true};
+  Walker w = {.enter = note_dim_var, .context = &d};
+  for each (Node *, e, &exprs) walk(&w, *e);
+  return d;
+}
+
+static bool in_annotation(PrimFunc *f, int i, const Map *definable) {
+  Buffer *b = f->buffers.at[i] ? AS(Buffer, f->buffers.at[i]) : NULL;
+  return b && is_plain(b) && vars_of(b->shape, definable).all;
+}
+
+static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
+  Node *param = f->params.at[i];
+  if (in_annotation(f, i, definable)) {
+    Buffer *b = AS(Buffer, f->buffers.at[i]);
+    str_printf(&p->out, "%s: T.Buffer(", name_define(p, &b->node));
+    p->in_signature = true;
+    print_shape(p, b->shape, VOID_TYPE);
+    p->in_signature = false;
+    str_printf(&p->out, ", \"%s\")", dtype_text(b->elem));
+    name_set(p, b->data, str_format("%s.data", name_of(p, &b->node)));
+    return;
+  }
+  const char *name = map_has(&p->names, param) ? name_of(p, param) : name_define(p, param);
+  const char *size = AS(Var, param)->is_size ? "(is_size_var=True)" : "";
+  str_printf(&p->out, "%s: %s%s", name, var_type(AS(Var, param)), size);
+}
+
+static const char *param_text(Printer *p, PrimFunc *f, int i, const Map *definable) {
+  Str outer = p->out;
+  p->out = (Str){0};
+  print_param(p, f, i, definable);
+  const char *text = str_text(&p->out);
+  p->out = outer;
+  return text;
+}
+
+/* Is this what a dim in quotes is, without a line that says more? */
+static bool is_quoted_dim(Node *v) { return dtype_equal(v->dtype, INT32) && !AS(Var, v)->is_size; }
+
+/* Dims that are not parameters: declared where their dtype is not that of a quoted dim, or where no
+ * quoted dim is. */
+static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
+  Map done = {0};
+  for (int i = 0; i < f->params.len; i++)
+    if (!f->buffers.at[i]) map_set(&done, f->params.at[i], f);
+  for (int i = 0; i < f->params.len; i++) {
+    if (!f->buffers.at[i]) continue;
+    Buffer *b = AS(Buffer, f->buffers.at[i]);
+    bool annotated = in_annotation(f, i, definable);
+    DimVars d = vars_of(b->shape, definable);
+    for each (Node *, v, &d.vars) {
+      bool quoted = map_has(definable, *v);
+      if (map_has(&done, *v) || (annotated && quoted && is_quoted_dim(*v))) continue;
+      map_set(&done, *v, f);
+      const char *name = map_has(&p->names, *v) ? name_of(p, *v) : name_define(p, *v);
+      line(p, "%s = T.%s(%s)", name, dtype_text((*v)->dtype),
+           AS(Var, *v)->is_size ? "is_size_var=True" : "");
+    }
+  }
+  for (int i = 0; i < f->params.len; i++)
+    if (f->buffers.at[i] && !in_annotation(f, i, definable))
+      print_buffer_line(p, "T.match_buffer", AS(Buffer, f->buffers.at[i]),
+                        str_format("%s, ", name_of(p, f->params.at[i])), false);
+}
+
+static void print_func_attrs(Printer *p, Node *attrs, const char *name) {
+  if (str_same(dict_get_str(attrs, "global_symbol", ""), name))
+    attrs = dict_with(attrs, "global_symbol", NULL);
+  if (!AS(Dict, attrs)->keys.len) return;
+  line_begin(p);
+  str_add(&p->out, "T.func_attr(");
+  print_attr(p, attrs);
+  str_add(&p->out, ")\n");
+}
+
+static WalkResult stop_at_block(Walker *w, Node *n) {
+  (void)w;
+  return IS(Block, n) ? WALK_STOP : node_is_expr(n) ? WALK_PRUNE : WALK_ON;
+}
+
+static bool has_block(Node *n) {
+  Walker w = {.enter = stop_at_block};
+  return !walk(&w, n);
+}
+
+/* The root block is left out where reading the text puts it back. */
+static void print_body(Printer *p, Node *body) {
+  Block *root = IS(BlockRealize, body) ? AS(Block, AS(BlockRealize, body)->block) : NULL;
+  bool is_root = root && str_same(root->name, "root") && !root->iter_vars.len && !root->reads.len &&
+                 !root->writes.len && !root->match_buffers.len && !root->init &&
+                 (!root->annotations || !AS(Dict, root->annotations)->keys.len) &&
+                 expr_is_one(AS(BlockRealize, body)->predicate);
+  bool lone =
+      root && IS(BlockRealize, root->body) && !AS(BlockRealize, root->body)->iter_values.len;
+  bool implied = is_root && (root->alloc_buffers.len || (!lone && has_block(root->body)));
+  if (!implied) return print_stmt(p, body, true);
+  for each (Node *, a, &root->alloc_buffers)
+    print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer",
+                      AS(Buffer, *a), NULL, false);
+  print_stmt(p, root->body, true);
+}
+
+void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
+  int mark = scope_begin(p);
+  p->views = views_of(f);
+  p->self = p->class_name ? str_format("%s.", p->class_name) : "";
+  Map definable = definable_dims(f);
+  bool is_private = !func_symbol(&f->node);
+  Str flags = {0};
+  if (p->options.tvm_style) str_add(&flags, "s_tir=True");
+  if (is_private) str_printf(&flags, "%sprivate=True", flags.len ? ", " : "");
+  if (flags.len) line(p, "@T.prim_func(%s)", str_text(&flags));
+  else line(p, "@T.prim_func");
+  /* Scalar parameters and dims first: a parameter may mention those that follow it. */
+  for (int i = 0; i < definable.len; i++)
+    if (definable.at[i].key) name_define(p, (Node *)(uintptr_t)definable.at[i].key);
+  StrVec params = {0};
+  for (int i = 0; i < f->params.len; i++) vec_push(&params, param_text(p, f, i, &definable));
+  bool returns = !dtype_is_void(f->ret_dtype);
+  print_signature(p, name, params, returns ? str_format("T.%s", dtype_text(f->ret_dtype)) : NULL);
+  p->indent++;
+  print_func_attrs(p, f->attrs, name);
+  print_dim_lines(p, f, &definable);
+  print_body(p, f->body);
+  p->indent--;
+  scope_end(p, mark);
+  p->views = NULL;
+}

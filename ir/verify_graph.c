@@ -1,0 +1,261 @@
+/* verify_graph.c -- well-formedness of graph functions. */
+#include "ir/support/stack.h"
+#include "ir/verify_impl.h"
+
+static void check_seq(Verifier *v, Node *n);
+
+/* ---- struct info ---- */
+
+typedef struct InfoCheck {
+  Verifier *v;
+  Node *at;
+  const char *name;
+} InfoCheck;
+
+static WalkResult check_info_node(Walker *w, Node *n) {
+  InfoCheck *c = w->context;
+  NodeVec dims;
+  if (IS(FuncStructInfo, n)) return WALK_PRUNE; /* its dims are its own */
+  if (IS(RelaxVar, n)) verify_need(c->v, n, c->at);
+  if (IS(Var, n) && !map_has(&c->v->scope, n)) {
+    verify_fault(c->v, c->at, "the struct info of '%s' mentions '%s', which is not defined",
+                 c->name, verify_name(n));
+    map_set(&c->v->scope, n, n); /* told once */
+  }
+  if (IS(TensorStructInfo, n) && sinfo_tensor_shape(n, &dims) &&
+      dims.len != AS(TensorStructInfo, n)->ndim)
+    verify_fault(c->v, c->at, "the struct info of '%s' has rank %d, but %d dims", c->name,
+                 AS(TensorStructInfo, n)->ndim, dims.len);
+  if (IS(ShapeStructInfo, n) && AS(ShapeStructInfo, n)->known &&
+      AS(ShapeStructInfo, n)->values.len != AS(ShapeStructInfo, n)->ndim)
+    verify_fault(c->v, c->at, "the struct info of '%s' has rank %d, but %d dims", c->name,
+                 AS(ShapeStructInfo, n)->ndim, AS(ShapeStructInfo, n)->values.len);
+  return WALK_ON;
+}
+
+static void check_info(Verifier *v, Node *sinfo, const char *name, Node *at) {
+  InfoCheck c = {v, at, name};
+  Walker w = {.enter = check_info_node, .context = &c};
+  walk(&w, sinfo);
+}
+
+static void check_var_info(Verifier *v, Node *var, Node *at) {
+  Node *sinfo = AS(RelaxVar, var)->sinfo;
+  if (!sinfo) verify_fault(v, at, "'%s' has no struct info", verify_name(var));
+  else check_info(v, sinfo, verify_name(var), at);
+}
+
+/* ---- normal form: operands are leaves or tuples of them, every other value has a name ---- */
+
+static bool is_operand(Node *n) {
+  switch (n->kind) {
+  case NK_RelaxCall:
+  case NK_RelaxIf:
+  case NK_SeqExpr:
+  case NK_TupleGetItem:
+  case NK_Function: return false;
+  case NK_Tuple:
+    for each (Node *, f, &AS(Tuple, n)->fields)
+      if (!is_operand(*f)) return false;
+    return true;
+  default: return true;
+  }
+}
+
+static void need_operand(Verifier *v, Node *n, Node *at) {
+  if (!is_operand(n))
+    verify_fault(v, at, "an operand must have a name: bind the %s first", node_kind_name(n->kind));
+}
+
+static void check_normal_form(Verifier *v, Node *n) {
+  switch (n->kind) {
+  case NK_RelaxCall:
+    for each (Node *, a, &AS(RelaxCall, n)->args) need_operand(v, *a, n);
+    break;
+  case NK_Tuple:
+    for each (Node *, f, &AS(Tuple, n)->fields) need_operand(v, *f, n);
+    break;
+  case NK_TupleGetItem: need_operand(v, AS(TupleGetItem, n)->tuple, n); break;
+  default: break;
+  }
+}
+
+/* ---- calls ---- */
+
+/* How many tensors a call of a tensor program gives, outputs included; -1: not known. */
+static int count_given(RelaxCall *c) {
+  if (c->args.len < 2) return -1;
+  Node *inputs = c->args.at[1], *info = sinfo_of(inputs);
+  if (!IS(TupleStructInfo, info)) return -1;
+  int n = AS(TupleStructInfo, info)->fields.len + c->sinfo_args.len;
+  Node *inplace = dict_get(c->attrs, "inplace_indices");
+  for (int i = 0; IS(Array, inplace) && i < AS(Array, inplace)->items.len; i++) {
+    int64_t index;
+    n -= expr_is_const_int(AS(Array, inplace)->items.at[i], &index) && index >= 0;
+  }
+  if (c->args.len > 2 && IS(ShapeExpr, c->args.at[2]))
+    n += AS(ShapeExpr, c->args.at[2])->values.len;
+  return n;
+}
+
+static void check_tensor_call(Verifier *v, RelaxCall *c) {
+  Node *callee = c->args.len ? c->args.at[0] : NULL;
+  if (!IS(GlobalVar, callee)) return;
+  Node *f = verify_global(v, callee);
+  int given = count_given(c);
+  if (IS(PrimFunc, f) && given >= 0 && given != AS(PrimFunc, f)->params.len)
+    verify_fault(v, &c->node, "'%s' takes %d arguments, but the call gives %d",
+                 AS(GlobalVar, callee)->name, AS(PrimFunc, f)->params.len, given);
+}
+
+static void check_call(Verifier *v, RelaxCall *c) {
+  bool effects = relax_call_has_effects(&c->node);
+  if (effects && v->in_dataflow)
+    verify_fault(v, &c->node, "a call with effects can't stand in a dataflow block");
+  else if (effects && v->pure)
+    verify_fault(v, &c->node,
+                 "a call with effects can't stand in a pure function; mark it "
+                 "@R.function(pure=False)");
+  if (IS(Op, c->op) && strncmp(AS(Op, c->op)->name, "relax.call_tir", 14) == 0)
+    check_tensor_call(v, c);
+  Node *f = IS(GlobalVar, c->op) ? verify_global(v, c->op) : NULL;
+  if (IS(Function, f) && AS(Function, f)->params.len != c->args.len)
+    verify_fault(v, &c->node, "'%s' takes %d arguments, but the call gives %d",
+                 AS(GlobalVar, c->op)->name, AS(Function, f)->params.len, c->args.len);
+}
+
+static void check_tuple_item(Verifier *v, TupleGetItem *n) {
+  Node *info = sinfo_of(n->tuple);
+  int fields = IS(TupleStructInfo, info) ? AS(TupleStructInfo, info)->fields.len : -1;
+  if (n->index < 0 || (fields >= 0 && n->index >= fields))
+    verify_fault(v, &n->node, "index %d is out of range for a tuple of %d", n->index, fields);
+}
+
+/* ---- expressions ---- */
+
+static void check_cond(Verifier *v, Node *cond, Node *at) {
+  Node *info = sinfo_of(cond);
+  NodeVec dims;
+  bool scalar = IS(PrimStructInfo, info) && dtype_is_bool(AS(PrimStructInfo, info)->elem);
+  if (IS(TensorStructInfo, info)) {
+    TensorStructInfo *t = AS(TensorStructInfo, info);
+    scalar = (dtype_is_bool(t->elem) || dtype_is_void(t->elem)) && t->ndim <= 0 &&
+             (!sinfo_tensor_shape(info, &dims) || !dims.len);
+  }
+  if (!scalar && !IS(ObjectStructInfo, info))
+    verify_fault(v, at, "the condition of a branch must be a scalar bool, found %s",
+                 info ? ir_print(info, NULL) : "no struct info");
+}
+
+static WalkResult check_graph_node(Walker *w, Node *n) {
+  Verifier *v = w->context;
+  check_normal_form(v, n);
+  switch (n->kind) {
+  case NK_RelaxVar:
+  case NK_Var: verify_need(v, n, n); return WALK_PRUNE;
+  case NK_IndexMap: return WALK_PRUNE;
+  case NK_GlobalVar: verify_global(v, n); return WALK_PRUNE;
+  case NK_TupleGetItem: check_tuple_item(v, AS(TupleGetItem, n)); return WALK_ON;
+  case NK_RelaxCall: check_call(v, AS(RelaxCall, n)); return WALK_ON;
+  case NK_Function: verify_function(v, AS(Function, n)); return WALK_PRUNE;
+  case NK_RelaxIf: {
+    Walker inner = *w;
+    walk(&inner, AS(RelaxIf, n)->cond);
+    check_cond(v, AS(RelaxIf, n)->cond, n);
+    if (v->in_dataflow) verify_fault(v, n, "a branch can't stand in a dataflow block");
+    check_seq(v, AS(RelaxIf, n)->then);
+    check_seq(v, AS(RelaxIf, n)->orelse);
+    return WALK_PRUNE;
+  }
+  default: return WALK_ON;
+  }
+}
+
+static void check_graph_expr(Verifier *v, Node *n) {
+  Walker w = {.enter = check_graph_node, .context = v};
+  walk(&w, n);
+}
+
+/* ---- bindings ---- */
+
+static void check_binding(Verifier *v, Node *n) {
+  bool cast = IS(MatchCast, n);
+  Node *value = cast ? AS(MatchCast, n)->value : AS(VarBinding, n)->value;
+  Node *var = cast ? AS(MatchCast, n)->var : AS(VarBinding, n)->var;
+  bool is_function = IS(Function, value);
+  if (is_function) verify_define(v, var, n); /* it may call itself */
+  check_graph_expr(v, value);
+  if (cast) verify_defining_dims(v, AS(MatchCast, n)->sinfo);
+  if (cast) check_info(v, AS(MatchCast, n)->sinfo, verify_name(var), n);
+  check_var_info(v, var, n);
+  if (AS(RelaxVar, var)->is_dataflow && !v->in_dataflow)
+    verify_fault(v, n, "'%s' is a dataflow variable, but is bound outside a dataflow block",
+                 verify_name(var));
+  if (!is_function) verify_define(v, var, n);
+}
+
+static void check_binding_block(Verifier *v, BindingBlock *b) {
+  bool outer = v->in_dataflow;
+  if (outer) verify_fault(v, &b->node, "a block of bindings stands in a dataflow block");
+  v->in_dataflow = b->is_dataflow;
+  int mark = verify_begin(v);
+  for each (Node *, n, &b->bindings) check_binding(v, *n);
+  v->in_dataflow = outer;
+  if (!b->is_dataflow) return;
+  NodeVec kept = {0}; /* what the block gives out */
+  for (int i = mark; i < v->open.len; i++)
+    if (!IS(RelaxVar, v->open.at[i]) || !AS(RelaxVar, v->open.at[i])->is_dataflow)
+      vec_push(&kept, v->open.at[i]);
+  verify_end(v, mark);
+  for each (Node *, n, &kept) map_set(&v->scope, *n, *n), vec_push(&v->open, *n);
+}
+
+typedef struct Errand {
+  Verifier *v;
+  Node *n;
+} Errand;
+
+static void seq_errand(void *context) {
+  Errand *e = context;
+  check_seq(e->v, e->n);
+}
+
+static void check_seq(Verifier *v, Node *n) {
+  if (stack_is_low()) return stack_run(seq_errand, &(Errand){v, n});
+  if (!IS(SeqExpr, n)) {
+    verify_fault(v, n, "the body of a function or branch is a sequence of bindings, found %s",
+                 node_kind_name(n->kind));
+    return;
+  }
+  int mark = verify_begin(v);
+  bool was_plain = false;
+  for each (Node *, b, &AS(SeqExpr, n)->blocks) {
+    BindingBlock *block = AS(BindingBlock, *b);
+    if (!block->bindings.len) verify_fault(v, *b, "a block has no bindings");
+    if (was_plain && !block->is_dataflow)
+      verify_fault(v, *b, "two plain blocks of bindings stand side by side: they are one");
+    was_plain = !block->is_dataflow;
+    check_binding_block(v, block);
+  }
+  check_graph_expr(v, AS(SeqExpr, n)->body);
+  need_operand(v, AS(SeqExpr, n)->body, n);
+  verify_end(v, mark);
+}
+
+/* ---- functions ---- */
+
+void verify_function(Verifier *v, Function *f) {
+  int mark = verify_begin(v);
+  bool pure = v->pure, in_dataflow = v->in_dataflow;
+  v->pure = f->is_pure;
+  v->in_dataflow = false;
+  for each (Node *, p, &f->params) verify_defining_dims(v, AS(RelaxVar, *p)->sinfo);
+  for each (Node *, p, &f->params) {
+    check_var_info(v, *p, &f->node);
+    verify_define(v, *p, &f->node);
+  }
+  check_seq(v, f->body);
+  v->pure = pure;
+  v->in_dataflow = in_dataflow;
+  verify_end(v, mark);
+}

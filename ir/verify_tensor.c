@@ -1,0 +1,335 @@
+/* verify_tensor.c -- well-formedness of scalar expressions, statements and prim_funcs. */
+#include "ir/support/stack.h"
+#include "ir/verify_impl.h"
+
+static const char *plural(int n) { return n == 1 ? "" : "s"; }
+
+/* ---- dtypes of expressions ---- */
+
+static void check_binary(Verifier *v, Node *n) {
+  Binary *b = (Binary *)(void *)n;
+  DataType x = b->a->dtype, y = b->b->dtype;
+  bool logical = n->kind == NK_And || n->kind == NK_Or;
+  if (logical && !(dtype_is_bool(x) && dtype_is_bool(y)))
+    verify_fault(v, n, "the operands of '%s' must be bools, found %s and %s",
+                 node_spelling(n->kind), dtype_text(x), dtype_text(y));
+  else if (!dtype_equal(x, y))
+    verify_fault(v, n, "the operands of '%s' have different dtypes: %s and %s",
+                 node_spelling(n->kind), dtype_text(x), dtype_text(y));
+  DataType want = kind_gives_bool(n->kind) ? dtype_with_lanes(BOOL, x.lanes) : x;
+  if (dtype_equal(x, y) && !dtype_equal(n->dtype, want))
+    verify_fault(v, n, "'%s' of %s gives %s, not %s", node_spelling(n->kind), dtype_text(x),
+                 dtype_text(want), dtype_text(n->dtype));
+}
+
+static void check_select(Verifier *v, Select *s) {
+  DataType t = s->node.dtype;
+  if (!dtype_is_bool(s->cond->dtype))
+    verify_fault(v, &s->node, "the condition of T.Select must be a bool, found %s",
+                 dtype_text(s->cond->dtype));
+  if (!dtype_equal(s->then->dtype, t) || !dtype_equal(s->orelse->dtype, t))
+    verify_fault(v, &s->node, "the arms of T.Select have different dtypes: %s and %s",
+                 dtype_text(s->then->dtype), dtype_text(s->orelse->dtype));
+}
+
+static void check_call(Verifier *v, Call *c) {
+  if (IS(GlobalVar, c->op)) return;
+  const char *name = IS(Op, c->op) ? AS(Op, c->op)->name : node_kind_name(c->op->kind);
+  const Intrin *in = intrin_of(c->op);
+  if (!in) verify_fault(v, &c->node, "there is no builtin '%s'", name);
+  else if (in->args >= 0 && c->args.len != in->args)
+    verify_fault(v, &c->node, "T.%s takes %d argument%s, not %d", in->name, in->args,
+                 plural(in->args), c->args.len);
+}
+
+static void check_indices(Verifier *v, Node *buffer, NodeVec indices) {
+  for each (Node *, i, &indices)
+    if (!dtype_is_int((*i)->dtype))
+      verify_fault(v, *i, "an index of '%s' must be an integer, found %s", verify_name(buffer),
+                   dtype_text((*i)->dtype));
+}
+
+/* ---- uses ---- */
+
+/* A view of a pointer needs no declaration; the pointer and what its shape mentions do. */
+static void check_view(Verifier *v, Node *buffer, Node *at) {
+  Buffer *b = AS(Buffer, buffer);
+  map_set(&v->scope, buffer, at);
+  map_set(&v->defined, buffer, at);
+  vec_push(&v->open, buffer);
+  verify_exprs(v, b->shape);
+  verify_exprs(v, b->strides);
+  verify_expr(v, b->elem_offset);
+}
+
+static void use_buffer(Verifier *v, Node *buffer, int indices, Node *at) {
+  Buffer *b = AS(Buffer, buffer);
+  bool pointer = IS(Var, b->data) && map_has(&v->scope, b->data);
+  if (!map_has(&v->scope, buffer) && pointer) check_view(v, buffer, at);
+  else verify_need(v, buffer, at);
+  if (indices != b->shape.len)
+    verify_fault(v, at, "buffer '%s' has %d dimension%s, but %d %s given", verify_name(buffer),
+                 b->shape.len, plural(b->shape.len), indices,
+                 indices == 1 ? "index is" : "indices are");
+}
+
+/* The expression may stand in several places, each with a scope of its own. */
+static void check_let(Verifier *v, Let *n) {
+  verify_expr(v, n->value);
+  int mark = verify_begin(v);
+  if (!map_has(&v->scope, n->var)) map_remove(&v->defined, n->var);
+  verify_define(v, n->var, &n->node);
+  verify_expr(v, n->body);
+  verify_end(v, mark);
+}
+
+static WalkResult check_expr_node(Walker *w, Node *n) {
+  Verifier *v = w->context;
+  if (node_is_binary(n->kind)) {
+    check_binary(v, n);
+    return WALK_ON;
+  }
+  switch (n->kind) {
+  case NK_Var: verify_need(v, n, n); return WALK_ON;
+  case NK_Select: check_select(v, AS(Select, n)); return WALK_ON;
+  case NK_Call: check_call(v, AS(Call, n)); return WALK_ON;
+  case NK_Not:
+    if (!dtype_is_bool(AS(Not, n)->a->dtype))
+      verify_fault(v, n, "'not' takes a bool, found %s", dtype_text(AS(Not, n)->a->dtype));
+    return WALK_ON;
+  case NK_BufferLoad:
+    use_buffer(v, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices.len, n);
+    check_indices(v, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices);
+    return WALK_ON;
+  case NK_BufferRegion:
+    use_buffer(v, AS(BufferRegion, n)->buffer, AS(BufferRegion, n)->region.len, n);
+    return WALK_ON;
+  case NK_GlobalVar: verify_global(v, n); return WALK_ON;
+  case NK_Let: check_let(v, AS(Let, n)); return WALK_PRUNE;
+  case NK_Buffer:
+  case NK_CommReducer:
+  case NK_IndexMap: return WALK_PRUNE;
+  default: return WALK_ON;
+  }
+}
+
+void verify_expr(Verifier *v, Node *n) {
+  Walker w = {.enter = check_expr_node, .context = v, .once = true};
+  walk(&w, n);
+}
+
+void verify_exprs(Verifier *v, NodeVec exprs) {
+  for each (Node *, e, &exprs) verify_expr(v, *e);
+}
+
+/* ---- buffers ---- */
+
+/* Its pointer, strides and offset are its own if they are variables that nobody defined. */
+static void define_buffer(Verifier *v, Node *buffer, Node *at) {
+  Buffer *b = AS(Buffer, buffer);
+  verify_exprs(v, b->shape);
+  if (b->strides.len && b->strides.len != b->shape.len)
+    verify_fault(v, at, "buffer '%s' has %d dimension%s, but %d stride%s", verify_name(buffer),
+                 b->shape.len, plural(b->shape.len), b->strides.len, plural(b->strides.len));
+  if (!dtype_is_handle(b->data->dtype))
+    verify_fault(v, at, "the data of buffer '%s' must be a pointer, found %s", verify_name(buffer),
+                 dtype_text(b->data->dtype));
+  NodeVec parts = NODES(b->data, b->elem_offset);
+  for each (Node *, s, &b->strides) vec_push(&parts, *s);
+  for each (Node *, p, &parts) {
+    if (IS(Var, *p) && !map_has(&v->scope, *p)) verify_define(v, *p, at);
+    else verify_expr(v, *p);
+  }
+  verify_define(v, buffer, at);
+}
+
+/* ---- statements ---- */
+
+static void check_cond(Verifier *v, Node *cond) {
+  verify_expr(v, cond);
+  if (!dtype_is_bool(cond->dtype))
+    verify_fault(v, cond, "a condition must be a bool, found %s", dtype_text(cond->dtype));
+}
+
+static void check_iter_var(Verifier *v, IterVar *iter) {
+  if (!iter->dom) {
+    verify_fault(v, &iter->node, "the block variable '%s' has no domain", verify_name(iter->var));
+  } else {
+    verify_expr(v, iter->dom);
+    if (!dtype_is_int(AS(Range, iter->dom)->extent->dtype))
+      verify_fault(v, &iter->node, "the domain of '%s' must be integers", verify_name(iter->var));
+  }
+  verify_define(v, iter->var, &iter->node);
+}
+
+static void check_block(Verifier *v, Block *b, const NodeVec *values) {
+  int mark = verify_begin(v);
+  for each (Node *, iter, &b->iter_vars) check_iter_var(v, AS(IterVar, *iter));
+  if (values && values->len != b->iter_vars.len)
+    verify_fault(v, &b->node, "block '%s' has %d variable%s, but %d value%s bound to them", b->name,
+                 b->iter_vars.len, plural(b->iter_vars.len), values->len,
+                 values->len == 1 ? " is" : "s are");
+  for each (Node *, a, &b->alloc_buffers) define_buffer(v, *a, &b->node);
+  for each (Node *, m, &b->match_buffers) {
+    verify_expr(v, AS(MatchBufferRegion, *m)->source);
+    define_buffer(v, AS(MatchBufferRegion, *m)->buffer, *m);
+  }
+  verify_exprs(v, b->reads);
+  verify_exprs(v, b->writes);
+  if (b->init) verify_stmt(v, b->init);
+  verify_stmt(v, b->body);
+  verify_end(v, mark);
+}
+
+static void check_for(Verifier *v, For *f) {
+  DataType t = f->extent->dtype;
+  verify_expr(v, f->min);
+  verify_expr(v, f->extent);
+  if (!dtype_is_int(t) || t.lanes != 1)
+    verify_fault(v, &f->node, "the extent of a loop must be an integer, found %s", dtype_text(t));
+  else if (!dtype_equal(f->min->dtype, t) || !dtype_equal(f->var->dtype, t))
+    verify_fault(v, &f->node, "loop '%s' of %s goes from %s over %s", verify_name(f->var),
+                 dtype_text(f->var->dtype), dtype_text(f->min->dtype), dtype_text(t));
+  if ((f->loop_kind == LOOP_THREAD) != (f->thread_tag != NULL))
+    verify_fault(v, &f->node, "a loop is bound to a thread exactly if it names one");
+  int mark = verify_begin(v);
+  verify_define(v, f->var, &f->node);
+  v->loops++;
+  verify_stmt(v, f->body);
+  v->loops--;
+  verify_end(v, mark);
+}
+
+static void with_definition(Verifier *v, Node *defined, Node *body, Node *at) {
+  int mark = verify_begin(v);
+  if (IS(Buffer, defined)) define_buffer(v, defined, at);
+  else verify_define(v, defined, at);
+  verify_stmt(v, body);
+  verify_end(v, mark);
+}
+
+static void check_attr(Verifier *v, AttrStmt *a) {
+  bool thread = IS(IterVar, a->subject);
+  if (!thread && node_is_expr(a->subject)) verify_expr(v, a->subject);
+  if (node_is_expr(a->value)) verify_expr(v, a->value);
+  bool defines = thread && !map_has(&v->scope, AS(IterVar, a->subject)->var);
+  with_definition(v, defines ? AS(IterVar, a->subject)->var : NULL, a->body, &a->node);
+}
+
+static void check_let_stmt(Verifier *v, LetStmt *n) {
+  verify_expr(v, n->value);
+  if (!dtype_equal(n->var->dtype, n->value->dtype))
+    verify_fault(v, &n->node, "'%s' is %s, but its value is %s", verify_name(n->var),
+                 dtype_text(n->var->dtype), dtype_text(n->value->dtype));
+  with_definition(v, n->var, n->body, &n->node);
+}
+
+static void check_store(Verifier *v, BufferStore *s) {
+  verify_exprs(v, s->indices);
+  verify_expr(v, s->value);
+  verify_expr(v, s->predicate);
+  use_buffer(v, s->buffer, s->indices.len, &s->node);
+  check_indices(v, s->buffer, s->indices);
+  DataType elem = AS(Buffer, s->buffer)->elem;
+  if (!dtype_equal(dtype_element(elem), dtype_element(s->value->dtype)))
+    verify_fault(v, &s->node, "dtypes differ: '%s' holds %s, the value is %s",
+                 verify_name(s->buffer), dtype_text(elem), dtype_text(s->value->dtype));
+}
+
+static void check_if(Verifier *v, IfThenElse *n) {
+  check_cond(v, n->cond);
+  int mark = verify_begin(v);
+  verify_stmt(v, n->then);
+  verify_end(v, mark);
+  if (n->orelse) verify_stmt(v, n->orelse);
+  verify_end(v, mark);
+}
+
+static void check_while(Verifier *v, While *n) {
+  check_cond(v, n->cond);
+  v->loops++;
+  verify_stmt(v, n->body);
+  v->loops--;
+}
+
+static void check_evaluate(Verifier *v, Node *n) {
+  Node *value = AS(Evaluate, n)->value;
+  bool leaves = is_intrin_call(value, "break_loop"),
+       goes_on = is_intrin_call(value, "continue_loop");
+  if ((leaves || goes_on) && !v->loops)
+    verify_fault(v, n, "'%s' stands outside a loop", leaves ? "break" : "continue");
+  verify_expr(v, value);
+}
+
+static void check_realize(Verifier *v, BlockRealize *r) {
+  verify_exprs(v, r->iter_values);
+  check_cond(v, r->predicate);
+  check_block(v, AS(Block, r->block), &r->iter_values);
+}
+
+static void check_stmt(Verifier *v, Node *n) {
+  switch (n->kind) {
+  case NK_SeqStmt:
+    for each (Node *, s, &AS(SeqStmt, n)->stmts) verify_stmt(v, *s);
+    break;
+  case NK_BufferStore: check_store(v, AS(BufferStore, n)); break;
+  case NK_LetStmt: check_let_stmt(v, AS(LetStmt, n)); break;
+  case NK_AttrStmt: check_attr(v, AS(AttrStmt, n)); break;
+  case NK_AssertStmt:
+    check_cond(v, AS(AssertStmt, n)->cond);
+    verify_stmt(v, AS(AssertStmt, n)->body);
+    break;
+  case NK_Allocate:
+    verify_exprs(v, AS(Allocate, n)->extents);
+    if (AS(Allocate, n)->cond) check_cond(v, AS(Allocate, n)->cond);
+    with_definition(v, AS(Allocate, n)->var, AS(Allocate, n)->body, n);
+    break;
+  case NK_AllocateConst:
+    with_definition(v, AS(AllocateConst, n)->var, AS(AllocateConst, n)->body, n);
+    break;
+  case NK_DeclBuffer:
+    with_definition(v, AS(DeclBuffer, n)->buffer, AS(DeclBuffer, n)->body, n);
+    break;
+  case NK_BufferRealize:
+    with_definition(v, AS(BufferRealize, n)->buffer, AS(BufferRealize, n)->body, n);
+    break;
+  case NK_For: check_for(v, AS(For, n)); break;
+  case NK_While: check_while(v, AS(While, n)); break;
+  case NK_IfThenElse: check_if(v, AS(IfThenElse, n)); break;
+  case NK_Evaluate: check_evaluate(v, n); break;
+  case NK_Block: check_block(v, AS(Block, n), NULL); break;
+  case NK_BlockRealize: check_realize(v, AS(BlockRealize, n)); break;
+  default: verify_fault(v, n, "%s is no statement", node_kind_name(n->kind));
+  }
+}
+
+typedef struct Errand {
+  Verifier *v;
+  Node *n;
+} Errand;
+
+static void stmt_errand(void *context) {
+  Errand *e = context;
+  check_stmt(e->v, e->n);
+}
+
+void verify_stmt(Verifier *v, Node *n) {
+  Errand e = {v, n};
+  if (stack_is_low()) stack_run(stmt_errand, &e);
+  else check_stmt(v, n);
+}
+
+/* ---- functions ---- */
+
+void verify_prim_func(Verifier *v, PrimFunc *f) {
+  int mark = verify_begin(v);
+  if (f->params.len != f->buffers.len)
+    verify_fault(v, &f->node, "the function has %d parameters, but %d places for their buffers",
+                 f->params.len, f->buffers.len);
+  for each (Node *, p, &f->params) verify_define(v, *p, &f->node);
+  for each (Node *, b, &f->buffers) verify_defining_dims(v, *b);
+  for each (Node *, b, &f->buffers)
+    if (*b) define_buffer(v, *b, &f->node);
+  verify_stmt(v, f->body);
+  verify_end(v, mark);
+}
