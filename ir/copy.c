@@ -34,7 +34,7 @@ static WalkResult bind_mentioned(Walker *w, Node *n) {
 
 /* The free variables of a parameter's shape or type are bound with the parameter. */
 static void bind_vars_of(Fresh *f, Node *n) {
-  Walker w = {.enter = bind_mentioned, .context = f};
+  Walker w = {.enter = bind_mentioned, .context = f, .once = true};
   walk(&w, n);
 }
 

@@ -135,7 +135,8 @@ static Node *fold_left(NodeKind kind, Node *c, int64_t v, Node *x) {
 Node *fold_binary(NodeKind kind, Node *a, Node *b, Span span) {
   DataType t = a->dtype;
   if (t.lanes != 1 || b->dtype.lanes != 1) return NULL;
-  if ((kind == NK_Min || kind == NK_Max) && a == b) return a;
+  bool extreme = kind == NK_Min || kind == NK_Max;
+  if (extreme && may_drop(a) && node_equal(a, b, false, NULL)) return a;
   if (IS(FloatImm, a) && IS(FloatImm, b))
     return fold_floats(kind, t, AS(FloatImm, a)->value, AS(FloatImm, b)->value, span);
   if (dtype_is_float(t))

@@ -150,6 +150,10 @@ Node *mutate(Mutator *m, Node *n);
 Node *mutate_children(Mutator *m, Node *n);
 NodeVec mutate_vec(Mutator *m, NodeVec v); /* the same `at` if nothing changed */
 
+/* The blocks of a SeqExpr without empty ones, plain ones that stand side by side as one; the same
+ * `at` if they are so already. mutate_children does this to blocks that changed. */
+NodeVec blocks_normal(NodeVec blocks);
+
 /* Replaces variables (and buffers) by what `map` says; everything else keeps its place. */
 Node *substitute(Node *n, const Map *map);
 

@@ -102,6 +102,8 @@ static Node *(*const mutate_kind[NK_COUNT])(Mutator *m, Node *node) = {
 
 Node *mutate_children(Mutator *m, Node *node) {
   Node *out = mutate_kind[node->kind](m, node);
-  bool shrunk = out != node && IS(SeqStmt, out) && AS(SeqStmt, out)->stmts.len < 2;
+  if (out == node) return node;
+  if (IS(SeqExpr, out)) AS(SeqExpr, out)->blocks = blocks_normal(AS(SeqExpr, out)->blocks);
+  bool shrunk = IS(SeqStmt, out) && AS(SeqStmt, out)->stmts.len < 2;
   return shrunk ? stmt_seq(AS(SeqStmt, out)->stmts, out->span) : out;
 }

@@ -59,7 +59,7 @@ static WalkResult note_var(Walker *w, Node *n) {
  * result mentions come from around the function. */
 static Node *result_of(FuncStructInfo *f, const Map *dims) {
   Map own = {0}, known = {0};
-  Walker w = {.enter = note_var, .context = &own};
+  Walker w = {.enter = note_var, .context = &own, .once = true};
   for each (Node *, p, &f->params) walk(&w, *p);
   w.context = &known;
   walk(&w, f->ret);

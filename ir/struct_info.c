@@ -49,7 +49,7 @@ static WalkResult find_unknown(Walker *w, Node *n) {
 }
 
 static bool all_known(NodeVec exprs, const Map *known) {
-  Walker w = {.enter = find_unknown, .context = (void *)(uintptr_t)known};
+  Walker w = {.enter = find_unknown, .context = (void *)(uintptr_t)known, .once = true};
   for each (Node *, e, &exprs)
     if (!walk(&w, *e)) return false;
   return true;
@@ -75,7 +75,7 @@ static WalkResult note_var(Walker *w, Node *n) {
 static Node *erase_func(const Map *known, Node *n) {
   FuncStructInfo copy = *AS(FuncStructInfo, n);
   Map inside = {0};
-  Walker w = {.enter = note_var, .context = &inside};
+  Walker w = {.enter = note_var, .context = &inside, .once = true};
   for each (Node *, p, &copy.params) walk(&w, *p);
   for (int i = 0; i < known->len; i++)
     if (known->at[i].key) map_set(&inside, known->at[i].key, known->at[i].value);

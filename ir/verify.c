@@ -76,7 +76,7 @@ static WalkResult define_dim(Walker *w, Node *n) {
 }
 
 void verify_defining_dims(Verifier *v, Node *n) {
-  Walker w = {.enter = define_dim, .context = v};
+  Walker w = {.enter = define_dim, .context = v, .once = true};
   walk(&w, n);
 }
 

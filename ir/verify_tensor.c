@@ -162,6 +162,21 @@ static void check_iter_var(Verifier *v, IterVar *iter) {
   verify_define(v, iter->var, &iter->node);
 }
 
+/* A matched buffer shows the last dimensions of a region, as they are. */
+static void check_match(Verifier *v, MatchBufferRegion *m) {
+  BufferRegion *r = AS(BufferRegion, m->source);
+  Buffer *b = AS(Buffer, m->buffer), *source = AS(Buffer, r->buffer);
+  verify_expr(v, m->source);
+  if (!dtype_equal(b->elem, source->elem))
+    verify_fault(v, &m->node, "'%s' of %s is matched with a region of '%s', which holds %s",
+                 verify_name(m->buffer), dtype_text(b->elem), verify_name(r->buffer),
+                 dtype_text(source->elem));
+  if (b->shape.len > r->region.len)
+    verify_fault(v, &m->node, "'%s' has %d dimension%s, but is matched with a region of %d",
+                 verify_name(m->buffer), b->shape.len, plural(b->shape.len), r->region.len);
+  define_buffer(v, m->buffer, &m->node);
+}
+
 static void check_block(Verifier *v, Block *b, const NodeVec *values) {
   int mark = verify_begin(v);
   for each (Node *, iter, &b->iter_vars) check_iter_var(v, AS(IterVar, *iter));
@@ -170,10 +185,7 @@ static void check_block(Verifier *v, Block *b, const NodeVec *values) {
                  b->iter_vars.len, plural(b->iter_vars.len), values->len,
                  values->len == 1 ? " is" : "s are");
   for each (Node *, a, &b->alloc_buffers) define_buffer(v, *a, &b->node);
-  for each (Node *, m, &b->match_buffers) {
-    verify_expr(v, AS(MatchBufferRegion, *m)->source);
-    define_buffer(v, AS(MatchBufferRegion, *m)->buffer, *m);
-  }
+  for each (Node *, m, &b->match_buffers) check_match(v, AS(MatchBufferRegion, *m));
   verify_exprs(v, b->reads);
   verify_exprs(v, b->writes);
   if (b->init) verify_stmt(v, b->init);

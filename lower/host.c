@@ -129,6 +129,10 @@ Node *host_tensor_arg(Host *h, int index, const char *param, int ndim, DataType 
 }
 
 void host_bind_dims(Host *h, DimCheck check, Map *bound, DimCheckVec *later) {
+  /* The value keeps its own dims: it may outlive the scope of what is bound here. */
+  NodeVec actual = {0};
+  for each (Node *, d, &check.actual) vec_push(&actual, *d);
+  check.actual = actual;
   for (int i = 0; i < check.dims.len; i++) {
     Node *dim = check.dims.at[i];
     if (!IS(Var, dim) || map_has(bound, dim)) continue;

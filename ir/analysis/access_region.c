@@ -189,7 +189,7 @@ static WalkResult scan_node(Walker *w, Node *n) {
 }
 
 static bool scan(Scan *s, Node *n) {
-  Walker w = {.enter = scan_node, .context = s};
+  Walker w = {.enter = scan_node, .context = s, .once = true};
   return walk(&w, n);
 }
 

@@ -169,6 +169,16 @@ static void print_index(Printer *p, Node *buffer, NodeVec indices) {
   str_add_char(&p->out, ']');
 }
 
+/* A[i, j], or A.vload([i, j], predicate=p). */
+static void print_load(Printer *p, BufferLoad *l) {
+  if (!l->predicate) return print_index(p, l->buffer, l->indices);
+  str_printf(&p->out, "%s.vload([", name_of(p, l->buffer));
+  print_exprs(p, l->indices);
+  str_add(&p->out, "], predicate=");
+  print_expr(p, l->predicate);
+  str_add_char(&p->out, ')');
+}
+
 static void print_reduce(Printer *p, Reduce *r) {
   str_add(&p->out, "T.reduce(");
   print_attr(p, r->reducer);
@@ -234,7 +244,7 @@ static void print_at(Printer *p, Node *n, int outer, DataType beside) {
     print_exprs(p, AS(Shuffle, n)->indices);
     str_add(&p->out, "])");
     break;
-  case NK_BufferLoad: print_index(p, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices); break;
+  case NK_BufferLoad: print_load(p, AS(BufferLoad, n)); break;
   case NK_Let: {
     Let *let = AS(Let, n);
     str_add(&p->out, "T.Let(");

@@ -336,15 +336,20 @@ static bool is_alias(Node *binding) {
          !IS(TupleGetItem, AS(VarBinding, binding)->value);
 }
 
-/* The name of the result is free inside the arm, for the binding that ends it. A last line that
- * only gives the name to something that has one is no binding: one that is gets another name. */
+/* The binding that ends the arm has the name of the result. A last line that only gives this name
+ * to something that has one is no binding: one that is gets another name. */
 static void print_arm(Printer *p, SeqExpr *s, Node *var, const char *result) {
   int mark = scope_begin(p);
   Node *last = last_binding(s);
   bool binds = last && !is_alias(last);
   p->indent++;
-  if (binds) map_remove(&p->taken, result);
+  Node *outer = p->arm_var;
+  const char *outer_name = p->arm_name;
+  p->arm_var = binds ? bound_var(last) : NULL;
+  p->arm_name = result;
   print_blocks(p, s->blocks);
+  p->arm_var = outer;
+  p->arm_name = outer_name;
   const char *body = relax_text(p, s->body);
   if (!binds || !str_same(body, result)) line(p, "%s = %s", result, body);
   p->indent--;

@@ -77,6 +77,10 @@ void name_set(Printer *p, Node *n, const char *text) {
 
 /* Names that clash are counted from where the last one of that name ended. */
 const char *name_define(Printer *p, Node *n) {
+  if (n == p->arm_var) {
+    name_set(p, n, p->arm_name);
+    return p->arm_name;
+  }
   const char *base = str_intern(identifier(own_name(n))), *name = base;
   int i = (int)(intptr_t)map_get(&p->suffixes, base);
   bool counted = i > 0;

@@ -21,9 +21,11 @@ typedef struct Printer {
   bool in_signature; /* dims with variables stand in quotes */
   const char *self;  /* how the function being printed names its module: "cls.", "Module.", "" */
   bool uses_cls;     /* the graph function being printed names another one */
-  int local;         /* depth of graph functions: the outer ones are 1 */
-  Map bound, used;   /* graph variables that were met, and those that were met again */
-  int constants;     /* printed by reference so far */
+  Node *arm_var;     /* the variable that ends the arm of a branch, to be called arm_name */
+  const char *arm_name;
+  int local;       /* depth of graph functions: the outer ones are 1 */
+  Map bound, used; /* graph variables that were met, and those that were met again */
+  int constants;   /* printed by reference so far */
 } Printer;
 
 /* ---- lines and names (names.c) ---- */

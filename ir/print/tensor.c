@@ -62,6 +62,7 @@ static bool is_own_part(Printer *p, const Buffer *b, Node *part) {
 
 /* Lines for the variables among strides and offset that need one. */
 static void declare_parts(Printer *p, Buffer *b) {
+  declare_lets_below(p, &b->node);
   for each (Node *, s, &b->strides)
     if (IS(Var, *s) && !is_own_part(p, b, *s)) declare_var(p, *s);
   bool own = is_own_part(p, b, b->elem_offset) && b->offset_factor;
@@ -346,6 +347,16 @@ static void print_for(Printer *p, Node *n) {
 
 /* ---- statements that scope over the rest of their suite ---- */
 
+/* A region that lives for the rest of the suite, of the time before buffers were allocated. */
+static void print_realize_text(Printer *p, BufferRealize *r) {
+  str_add(&p->out, "T.realize(");
+  print_region(
+      p, MAKE(BufferRegion, r->node.span, VOID_TYPE, .buffer = r->buffer, .region = r->bounds));
+  str_printf(&p->out, ", \"%s\"", buffer_scope(r->buffer));
+  if (r->cond) str_printf(&p->out, ", %s", expr_text(p, r->cond));
+  str_add_char(&p->out, ')');
+}
+
 /* "T.allocate(...)" and what it binds, or NULL. */
 static const char *wrapper_text(Printer *p, Node *n, Node **bound, Node **body) {
   *bound = NULL;
@@ -403,9 +414,15 @@ static const char *wrapper_text(Printer *p, Node *n, Node **bound, Node **body) 
     str_printf(&p->out, ", \"%s\", [", dtype_text(d->elem));
     for (int i = 0; i < d->ndim; i++)
       str_printf(&p->out, "%s%lld", i ? ", " : "", (long long)d->shape[i]);
-    str_add(&p->out, "])");
+    str_add_char(&p->out, ']');
+    print_dict_arg(p, ", annotations=", AS(AllocateConst, n)->annotations);
+    str_add_char(&p->out, ')');
     break;
   }
+  case NK_BufferRealize:
+    *body = AS(BufferRealize, n)->body;
+    print_realize_text(p, AS(BufferRealize, n));
+    break;
   case NK_DeclBuffer:
     *bound = AS(DeclBuffer, n)->buffer, *body = AS(DeclBuffer, n)->body;
     str_add(&p->out, "T.decl_buffer(");
@@ -497,11 +514,16 @@ static void print_evaluate(Printer *p, Evaluate *e) {
 
 static void print_store(Printer *p, BufferStore *s) {
   line_begin(p);
-  Node *at =
-      MAKE(BufferLoad, s->node.span, s->value->dtype, .buffer = s->buffer, .indices = s->indices);
-  print_expr(p, at);
+  DataType t = dtype_with_lanes(AS(Buffer, s->buffer)->elem, s->value->dtype.lanes);
+  if (s->predicate) {
+    str_printf(&p->out, "%s.vstore([", name_of(p, s->buffer));
+    print_exprs(p, s->indices);
+    str_printf(&p->out, "], %s, predicate=%s)", expr_text(p, s->value), expr_text(p, s->predicate));
+    return line_end(p);
+  }
+  print_expr(p, MAKE(BufferLoad, s->node.span, t, .buffer = s->buffer, .indices = s->indices));
   str_add(&p->out, " = ");
-  print_beside(p, s->value, dtype_with_lanes(AS(Buffer, s->buffer)->elem, s->value->dtype.lanes));
+  print_beside(p, s->value, t);
   line_end(p);
 }
 

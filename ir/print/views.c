@@ -37,6 +37,7 @@ typedef struct Mentions {
 
 static WalkResult note_mention(Walker *w, Node *n) {
   Mentions *m = w->context;
+  if (IS(Let, n)) map_set(&m->seen, AS(Let, n)->var, n); /* its own */
   if (!IS(Var, n) || map_has(&m->seen, n)) return WALK_ON;
   map_set(&m->seen, n, n);
   ViewVec *list = map_get(&m->views->waiting, n);

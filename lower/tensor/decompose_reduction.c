@@ -33,15 +33,26 @@ static bool mentions_loops(Chain *c, Node *e) {
   return e && !walk(&w, e);
 }
 
-/* Do the loops of the chain bind reduction variables only? */
+static WalkResult find_var(Walker *w, Node *n) { return n == w->context ? WALK_STOP : WALK_ON; }
+
+static bool mentions(Node *n, Node *var) {
+  Walker w = {.enter = find_var, .context = var};
+  return !walk(&w, n);
+}
+
+/* Do the loops of the chain bind reduction variables only? What the block owns can't leave it. */
 static bool only_reduces(Chain *c) {
   BlockRealize *r = AS(BlockRealize, c->realize);
   Block *b = AS(Block, r->block);
-  if (mentions_loops(c, r->predicate)) return false;
-  for (int i = 0; i < r->iter_values.len; i++)
-    if (AS(IterVar, b->iter_vars.at[i])->iter_kind != ITER_REDUCE &&
-        mentions_loops(c, r->iter_values.at[i]))
-      return false;
+  if (b->alloc_buffers.len || b->match_buffers.len) return false;
+  if (mentions_loops(c, r->predicate) || mentions_loops(c, b->init)) return false;
+  for each (Node *, x, &b->writes)
+    if (mentions_loops(c, *x)) return false;
+  for (int i = 0; i < r->iter_values.len; i++) {
+    IterVar *v = AS(IterVar, b->iter_vars.at[i]);
+    bool reduces = v->iter_kind == ITER_REDUCE;
+    if (reduces ? mentions(b->init, v->var) : mentions_loops(c, r->iter_values.at[i])) return false;
+  }
   return true;
 }
 
@@ -87,9 +98,7 @@ static Node *update_loops(Chain *c) {
 static Node *rewrite(Mutator *m, Node *n) {
   if (node_is_expr(n)) return n;
   Chain c = {0};
-  if (!IS(For, n) || !find_chain(n, &c) || !only_reduces(&c) ||
-      AS(Block, AS(BlockRealize, c.realize)->block)->match_buffers.len)
-    return mutate_children(m, n);
+  if (!IS(For, n) || !find_chain(n, &c) || !only_reduces(&c)) return mutate_children(m, n);
   return stmt_seq(NODES(init_block(&c), update_loops(&c)), n->span);
 }
 

@@ -88,7 +88,7 @@ static Node *rewrite(Mutator *m, Node *n) {
              : mutate_children(m, n);
   case NK_BufferRegion: /* of the reads and writes of inner blocks: they matter no more */
     r = map_get(&found->regions, AS(BufferRegion, n)->buffer);
-    return r ? &r->node : mutate_children(m, n);
+    return mutate_children(m, r ? &r->node : n);
   default: return mutate_children(m, n);
   }
 }

@@ -75,7 +75,7 @@ static Node *sweep_seq(Uses *u, Node *n) {
     Node *b = sweep_block(u, s.blocks.at[i]);
     if (b) vec_push(&kept, b);
   }
-  s.blocks = reversed(kept);
+  s.blocks = blocks_normal(reversed(kept));
   return gc_copy(&s, sizeof s);
 }
 

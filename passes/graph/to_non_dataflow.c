@@ -1,19 +1,5 @@
-/* to_non_dataflow.c -- dataflow blocks become plain blocks, their variables plain variables. Blocks
- * that then stand side by side are one. */
+/* to_non_dataflow.c -- dataflow blocks become plain blocks, their variables plain variables. */
 #include "passes/passes.h"
-
-static Node *merged(Node *n) {
-  SeqExpr seq = *AS(SeqExpr, n);
-  NodeVec blocks = {0}, bindings = {0};
-  for each (Node *, b, &seq.blocks)
-    for each (Node *, x, &AS(BindingBlock, *b)->bindings) vec_push(&bindings, *x);
-  if (bindings.len) {
-    Span span = seq.blocks.at[0]->span;
-    vec_push(&blocks, MAKE(BindingBlock, span, VOID_TYPE, .bindings = bindings));
-  }
-  seq.blocks = blocks;
-  return gc_copy(&seq, sizeof seq);
-}
 
 static Node *rewrite(Mutator *m, Node *n) {
   n = mutate_children(m, n);
@@ -27,7 +13,6 @@ static Node *rewrite(Mutator *m, Node *n) {
     b.is_dataflow = false;
     return gc_copy(&b, sizeof b);
   }
-  if (IS(SeqExpr, n) && AS(SeqExpr, n)->blocks.len > 1) return merged(n);
   return n;
 }
 

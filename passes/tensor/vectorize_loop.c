@@ -105,8 +105,17 @@ static bool one_vector_index(NodeVec indices) {
   return n <= 1;
 }
 
+/* Is the buffer a view of another form for each lane? */
+static bool differs_by_lane(Mutator *m, Node *buffer) {
+  Buffer *b = AS(Buffer, buffer);
+  return mutate_vec(m, b->shape).at != b->shape.at ||
+         mutate_vec(m, b->strides).at != b->strides.at ||
+         mutate(m, b->elem_offset) != b->elem_offset;
+}
+
 static Node *vector_load(Mutator *m, Node *n) {
   BufferLoad l = *AS(BufferLoad, n);
+  if (differs_by_lane(m, l.buffer)) return fail(m->context, n);
   NodeVec old = l.indices;
   l.indices = mutate_vec(m, l.indices);
   if (l.indices.at == old.at) return n;
@@ -118,6 +127,7 @@ static Node *vector_load(Mutator *m, Node *n) {
 static Node *vector_store(Mutator *m, Node *n) {
   Vectorize *v = m->context;
   BufferStore *s = AS(BufferStore, n);
+  if (differs_by_lane(m, s->buffer)) return fail(v, n);
   NodeVec indices = mutate_vec(m, s->indices);
   Node *value = mutate(m, s->value);
   if (indices.at == s->indices.at && value == s->value) return n;

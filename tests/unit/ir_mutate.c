@@ -327,3 +327,25 @@ TEST(sequences_are_flat) {
   CHECK(stmt_seq(NODES(stmt_seq(NODES(a), here)), here) == a);
   CHECK(IS(Evaluate, stmt_seq((NodeVec){0}, here)));
 }
+
+static Node *plain_all(Mutator *m, Node *n) {
+  n = mutate_children(m, n);
+  if (!IS(BindingBlock, n)) return n;
+  return MAKE(BindingBlock, here, VOID_TYPE, .bindings = AS(BindingBlock, n)->bindings);
+}
+
+TEST(mutate_keeps_blocks_of_bindings_in_normal_form) {
+  Node *v = MAKE(RelaxVar, here, VOID_TYPE, .sinfo = sinfo_object(), .name = "v");
+  Node *bind = MAKE(VarBinding, here, VOID_TYPE, .value = op_get("relax.x"), .var = v);
+  Node *plain = MAKE(BindingBlock, here, VOID_TYPE, .bindings = NODES(bind));
+  Node *flow =
+      MAKE(BindingBlock, here, VOID_TYPE, .is_dataflow = true, .bindings = NODES(bind, bind));
+  Node *none = MAKE(BindingBlock, here, VOID_TYPE, .is_dataflow = true);
+  NodeVec blocks = NODES(plain, flow, plain);
+  CHECK(blocks_normal(blocks).at == blocks.at);
+  CHECK(blocks_normal(NODES(plain, none, plain)).len == 1 && blocks_normal(NODES(none)).len == 0);
+  Mutator m = {.rewrite = plain_all};
+  SeqExpr *out =
+      AS(SeqExpr, mutate(&m, MAKE(SeqExpr, here, VOID_TYPE, .blocks = blocks, .body = v)));
+  CHECK(out->blocks.len == 1 && AS(BindingBlock, out->blocks.at[0])->bindings.len == 4);
+}

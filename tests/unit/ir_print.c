@@ -253,6 +253,19 @@ static NodeVec random_regions(Scope *s) {
   return regions;
 }
 
+/* The buffer gets the dtype of the source and the last dims of the region. */
+static void match_source(Buffer *b, BufferRegion *r) {
+  b->elem = AS(Buffer, r->buffer)->elem;
+  AS(Var, b->data)->elem = b->elem;
+  b->shape = (NodeVec){0};
+  for (int i = below(2); i < r->region.len; i++)
+    vec_push(&b->shape, AS(Range, r->region.at[i])->extent);
+  b->strides = (NodeVec){0};
+  for (int i = 0; i < b->shape.len && one_in(2); i++)
+    vec_push(&b->strides, var_new(random_name(), INT64, here));
+  if (b->strides.len != b->shape.len) b->strides = (NodeVec){0};
+}
+
 static Node *random_block(Gen *g, Scope *outer, int depth) {
   Scope s = copied(outer);
   Block b = {.node = {NK_Block, VOID_TYPE, here}, .name = random_name()};
@@ -275,6 +288,7 @@ static Node *random_block(Gen *g, Scope *outer, int depth) {
   NodeVec sources = random_regions(&s);
   if (sources.len && one_in(3)) {
     Node *match = random_buffer(&s, true);
+    match_source(AS(Buffer, match), AS(BufferRegion, sources.at[0]));
     vec_push(&b.match_buffers,
              MAKE(MatchBufferRegion, here, VOID_TYPE, .source = sources.at[0], .buffer = match));
     enter_buffer(&s, match);
@@ -421,3 +435,31 @@ static Node *random_module(void) {
 }
 
 TEST(print_of_tensor_programs_reads_back) { CHECK(print_survives_all(random_module, 500)); }
+
+TEST(print_shows_what_has_no_other_text) {
+  Node *A = buffer_new("A", INT32, NODES(int_imm(INT32, 8, here)), "shared", here),
+       *i = int_imm(INT32, 0, here);
+  Node *yes = int_imm(BOOL, 1, here);
+  Node *load = MAKE(BufferLoad, here, INT32, .buffer = A, .indices = NODES(i), .predicate = yes);
+  Node *store = MAKE(BufferStore, here, VOID_TYPE, .buffer = A, .indices = NODES(i), .value = load,
+                     .predicate = yes);
+  Node *range = MAKE(Range, here, VOID_TYPE, .min = i, .extent = int_imm(INT32, 8, here));
+  Node *n =
+      MAKE(BufferRealize, here, VOID_TYPE, .bounds = NODES(range), .buffer = A, .body = store);
+  CHECK(str_same(ir_print(n, NULL), "T.realize(A[0:8], \"shared\")\nA.vstore([0], A.vload([0], "
+                                    "predicate=T.bool(True)), predicate=T.bool(True))\n"));
+  CHECK(str_same(ir_print(NULL, NULL), "None"));
+}
+
+/* Deep programs end, and names that clash a hundred thousand times are found at once. */
+TEST(print_of_deep_nests_and_many_equal_names) {
+  enum { DEPTH = 100000 };
+  Node *x = var_new("x", INT32, here), *e = x, *body = stmt_evaluate(x, here);
+  for (int i = 0; i < DEPTH; i++)
+    body = MAKE(LetStmt, here, VOID_TYPE, .value = int_imm(INT32, i, here),
+                .var = var_new("v", INT32, here), .body = body);
+  for (int i = 0; i < DEPTH; i++) e = MAKE(Cast, here, i & 1 ? INT32 : INT64, .value = e);
+  body = stmt_seq(NODES(stmt_evaluate(e, here), body), here);
+  const char *text = ir_print(body, NULL);
+  CHECK(strstr(text, "\nv_99999 = 0\n") && strstr(text, "v = 99999\n"));
+}

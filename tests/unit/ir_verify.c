@@ -234,6 +234,21 @@ TEST(verify_blocks_bind_each_variable) {
   CHECK(says(function(A, realize), "the domain of 'v' must be integers"));
 }
 
+TEST(verify_matched_buffers_show_their_source) {
+  Node *A = buffer("A", NODES(imm(8)));
+  Node *region =
+      MAKE(BufferRegion, here, VOID_TYPE, .buffer = A, .region = NODES(range(imm(0), imm(4))));
+  Node *other = buffer_new("M", INT32, NODES(imm(4)), "global", here),
+       *large = buffer("M", NODES(imm(2), imm(2)));
+  Node *match = MAKE(MatchBufferRegion, here, VOID_TYPE, .source = region, .buffer = other);
+  Node *block =
+      MAKE(Block, here, VOID_TYPE, .name = "b", .match_buffers = NODES(match), .body = nothing());
+  CHECK(says(function(A, block),
+             "'M' of int32 is matched with a region of 'A', which holds float32"));
+  AS(MatchBufferRegion, match)->buffer = large;
+  CHECK(says(function(A, block), "'M' has 2 dimensions, but is matched with a region of 1"));
+}
+
 TEST(verify_block_variables_stay_in_their_block) {
   Node *A = buffer("A", NODES(imm(8))), *v = ivar("v"), *C = buffer("C", NODES(imm(4)));
   Node *iter = MAKE(IterVar, here, VOID_TYPE, .dom = range(imm(0), imm(8)), .var = v);
