@@ -52,11 +52,6 @@ const char *float_text(DataType t, double x) {
   return str_format("%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
-/* A bare number is a float32 first, whatever it stands beside. */
-static bool float_stands_bare(DataType t, double x, const char *text) {
-  return dtype_round_float(t, dtype_round_float(FLOAT32, strtod(text, NULL))) == x;
-}
-
 static bool stands_bare(Printer *p, DataType t, DataType beside) {
   if (p->options.tvm_style) beside = VOID_TYPE;
   return dtype_equal(t, beside) && (dtype_is_int(t) || dtype_is_float(t));
@@ -88,8 +83,7 @@ static void print_float_imm(Printer *p, FloatImm *n, DataType beside) {
     return str_printf(&p->out, "T.%s(\"%s\")", dtype_text(t), text);
   }
   const char *text = float_text(t, x);
-  bool bare = stands_bare(p, t, beside) && float_stands_bare(t, x, text);
-  if (bare) str_add(&p->out, text);
+  if (stands_bare(p, t, beside)) str_add(&p->out, text);
   else str_printf(&p->out, "T.%s(%s)", dtype_text(t), text);
 }
 

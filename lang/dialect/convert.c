@@ -52,6 +52,24 @@ Node *to_expr(Value v, Span span) {
   cannot(v, "a scalar expression", span);
 }
 
+Node *to_expr_for(Value v, DataType t, Span span) {
+  if (v.type != &type_float || !dtype_is_float(t)) return to_expr(v, span);
+  return float_imm(dtype_element(t), v.real, span);
+}
+
+NodeVec to_operands(int n, const Value *values, Span span) {
+  NodeVec out = {0};
+  DataType t = VOID_TYPE;
+  for (int i = 0; i < n; i++) {
+    vec_push(&out, to_expr(values[i], span));
+    bool decides = values[i].type != &type_float && dtype_is_float(out.at[i]->dtype);
+    if (decides && dtype_is_void(t)) t = out.at[i]->dtype;
+  }
+  for (int i = 0; i < n; i++)
+    if (values[i].type == &type_float) out.at[i] = to_expr_for(values[i], t, span);
+  return out;
+}
+
 NodeVec to_dims(Value v, Span span) {
   NodeVec out = {0};
   if (v.type != &type_tuple && v.type != &type_list) return to_exprs(v, span);
@@ -106,7 +124,8 @@ static Node *tuple_node(NodeVec fields, Span span) {
 }
 
 Node *to_relax(Value v, Span span) {
-  if (v.type == &type_bool || v.type == &type_float) return prim_value(to_expr(v, span), span);
+  if (v.type == &type_bool) return prim_value(to_expr(v, span), span);
+  if (v.type == &type_float) return prim_value(float_imm(FLOAT64, v.real, span), span);
   if (v.type == &type_int) return prim_value(int_imm(INT64, v.integer, span), span);
   if (v.type == &type_str)
     return MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(), .value = value_text(v));

@@ -10,10 +10,15 @@
 /* A scalar expression: an int is int32 (int64 if it needs it), a float float32; a one-region slice
  * becomes a vector load. */
 Node *to_expr(Value v, Span span);
+/* The same for a place of dtype t, to which a script float is rounded: once, not by way of float32.
+ * Other values keep their dtype. */
+Node *to_expr_for(Value v, DataType t, Span span);
+/* Values that meet in an operator: script floats take the dtype of the first other float. */
+NodeVec to_operands(int n, const Value *values, Span span);
 NodeVec to_exprs(Value list_or_one, Span span); /* of a tuple, a list, or a single expression */
 NodeVec to_dims(Value v, Span span);            /* the same, where a text is a quoted dim */
 DataType to_dtype(Value v, Span span);          /* "float32", T.float32 */
-/* A graph expression: tuples become Tuple, numbers PrimValue, strings StringValue. */
+/* A graph expression: tuples become Tuple, numbers PrimValue (of 64 bits), strings StringValue. */
 Node *to_relax(Value v, Span span);
 Node *to_shape(Value v, Span span); /* a tuple of dims, a ShapeExpr, or a variable of Shape type */
 Node *to_sinfo(Value v,

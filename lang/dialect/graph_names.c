@@ -152,7 +152,8 @@ Value r_const(BuiltinCall *call) {
 }
 
 Value r_prim_value(BuiltinCall *call) {
-  if (ARG(0).type == &type_int) return value_node(to_relax(ARG(0), SPAN(0)));
+  if (ARG(0).type == &type_int || ARG(0).type == &type_float)
+    return value_node(to_relax(ARG(0), SPAN(0)));
   return value_node(to_relax(value_node(to_expr(ARG(0), SPAN(0))), SPAN(0)));
 }
 Value r_str(BuiltinCall *call) {

@@ -57,7 +57,9 @@ static Value call_intrin(Value f, CallArgs *args) {
     if (dtype_is_void(t) && args->positional.len)
       t = to_dtype(args->positional.at[0], args->span), from = 1;
   }
-  for (int i = from; i < args->positional.len; i++) {
+  bool meet = in->rule == RULE_SAME || in->rule == RULE_SECOND;
+  if (meet) operands = to_operands(args->positional.len, args->positional.at, args->span);
+  for (int i = from; !meet && i < args->positional.len; i++) {
     Value v = args->positional.at[i];
     bool as_is = v.type == &type_node &&
                  (IS(Array, v.node) || IS(GlobalVar, v.node) || IS(CommReducer, v.node));
@@ -80,8 +82,8 @@ static Value call_node_class(Value f, CallArgs *args) {
   if (args->positional.len != 2)
     raise("TypeError", args->span, "T.%s takes two operands, %d are given", node_kind_name(kind),
           args->positional.len);
-  Node *a = to_expr(args->positional.at[0], args->span),
-       *b = to_expr(args->positional.at[1], args->span);
+  NodeVec operands = to_operands(2, args->positional.at, args->span);
+  Node *a = operands.at[0], *b = operands.at[1];
   if (!dtype_equal(a->dtype, b->dtype)) {
     if (IS(IntImm, b) || IS(FloatImm, b)) b = expr_cast(a->dtype, b, args->span);
     else if (IS(IntImm, a) || IS(FloatImm, a)) a = expr_cast(b->dtype, a, args->span);

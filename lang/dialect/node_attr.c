@@ -60,7 +60,7 @@ static Value buffer_vload(BuiltinCall *call) {
 }
 
 static Value buffer_vstore(BuiltinCall *call) {
-  Node *x = to_expr(call->args[1], call->spans[1]);
+  Node *x = to_expr_for(call->args[1], AS(Buffer, call->self.node)->elem, call->spans[1]);
   NodeVec at = vector_indices(call->args[0], x->dtype, call->span);
   return value_node(stmt_store(call->self.node, at, x, call->span));
 }

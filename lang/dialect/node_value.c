@@ -81,7 +81,8 @@ static Value node_operator(AstOp op, Value a, Value b, Span span) {
     for each (Node *, f, &AS(Tuple, to_relax(b, span))->fields) vec_push(&fields, *f);
     return value_node(to_relax(value_node(MAKE(Tuple, span, VOID_TYPE, .fields = fields)), span));
   }
-  return value_node(scalar_operator(row, to_expr(a, span), to_expr(b, span), span));
+  NodeVec x = to_operands(2, (Value[]){a, b}, span);
+  return value_node(scalar_operator(row, x.at[0], x.at[1], span));
 }
 
 static bool is_struct_info_value(Value v) { return v.type == &type_node && node_is_sinfo(v.node); }

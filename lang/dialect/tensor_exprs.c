@@ -7,7 +7,8 @@
 static Node *expr_arg(BuiltinCall *call, int i) { return to_expr(ARG(i), SPAN(i)); }
 
 static Value binary_of(BuiltinCall *call, NodeKind kind) {
-  return value_node(expr_binary(kind, expr_arg(call, 0), expr_arg(call, 1), call->span));
+  NodeVec x = to_operands(2, call->args, call->span);
+  return value_node(expr_binary(kind, x.at[0], x.at[1], call->span));
 }
 Value t_min(BuiltinCall *call) { return binary_of(call, NK_Min); }
 Value t_max(BuiltinCall *call) { return binary_of(call, NK_Max); }
@@ -47,7 +48,8 @@ Value t_abs(BuiltinCall *call) {
 }
 
 Value t_cast(BuiltinCall *call) {
-  return value_node(expr_cast(to_dtype(ARG(1), SPAN(1)), expr_arg(call, 0), call->span));
+  DataType t = to_dtype(ARG(1), SPAN(1));
+  return value_node(expr_cast(t, to_expr_for(ARG(0), t, SPAN(0)), call->span));
 }
 
 Value t_Cast(BuiltinCall *call) {
@@ -87,13 +89,15 @@ Value t_select(BuiltinCall *call) {
     asked = var_new("c", BOOL, call->span);
     cond = int_imm(BOOL, truth, cond->span);
   }
-  Select s = *AS(Select, expr_select(asked, expr_arg(call, 1), expr_arg(call, 2), call->span));
+  NodeVec arms = to_operands(2, call->args + 1, call->span);
+  Select s = *AS(Select, expr_select(asked, arms.at[0], arms.at[1], call->span));
   if (cond != asked && IS(IntImm, cond)) s.cond = cond;
   return value_node(gc_copy(&s, sizeof s));
 }
 
 Value t_if_then_else(BuiltinCall *call) {
-  Node *t = expr_arg(call, 1), *f = expr_arg(call, 2);
+  NodeVec arms = to_operands(2, call->args + 1, call->span);
+  Node *t = arms.at[0], *f = arms.at[1];
   if (!dtype_equal(t->dtype, f->dtype)) {
     Node *pair = expr_select(int_imm(BOOL, 1, call->span), t, f, call->span);
     t = expr_cast(pair->dtype, t, call->span);

@@ -359,8 +359,9 @@ Value t_allocate_const(BuiltinCall *call) {
 Value t_buffer_store(BuiltinCall *call) {
   if (!value_is_node(ARG(0), NK_Buffer))
     raise("TypeError", SPAN(0), "expected a buffer, found %s", value_type_name(ARG(0)));
-  return value_node(
-      stmt_store(ARG(0).node, to_exprs(ARG(2), SPAN(2)), to_expr(ARG(1), SPAN(1)), call->span));
+  return value_node(stmt_store(ARG(0).node, to_exprs(ARG(2), SPAN(2)),
+                               to_expr_for(ARG(1), AS(Buffer, ARG(0).node)->elem, SPAN(1)),
+                               call->span));
 }
 
 /* ---- scopes and effects ---- */

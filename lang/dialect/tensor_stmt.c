@@ -42,7 +42,7 @@ typedef struct NameBinder {
 } NameBinder;
 
 static void bind_let(NameBinder *b, const char *name, Value v, Span span) {
-  Node *value = to_expr(v, span);
+  Node *value = b->let_type ? to_expr_for(v, b->let_type->dtype, span) : to_expr(v, span);
   DataType t = b->let_type ? b->let_type->dtype : value->dtype;
   if (b->let_type) value = expr_cast(t, value, span);
   Node *var = var_new(name, t, span);
@@ -115,7 +115,7 @@ static void store(Suite *s, AstSubscript *target, Value x, Span span) {
   Node *load = to_expr(value_get_item(object, eval(s->env, target->index), target->ast.span),
                        target->ast.span);
   BufferLoad *at = AS(BufferLoad, load);
-  Node *value = to_expr(x, span);
+  Node *value = to_expr_for(x, load->dtype, span);
   if (value->dtype.lanes == 1 && load->dtype.lanes > 1)
     value = MAKE(Broadcast, span, dtype_with_lanes(value->dtype, load->dtype.lanes), .value = value,
                  .lanes = load->dtype.lanes);
