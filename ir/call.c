@@ -21,32 +21,20 @@ static void check_count(const Intrin *in, NodeVec args, Span span) {
                in->args == 1 ? "" : "s", args.len, args.len == 1 ? "is" : "are");
 }
 
-/* Builtins of numbers that take integers too. Of the others an integer is a mistake. */
-static const char *const take_integers[] = {
-    "fabs",        "shift_left", "shift_right", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "bitwise_not", "popcount",   "likely",      "ret",         "fma",        "q_multiply_shift",
-};
-
-static bool takes_integers(const char *name) {
-  for (size_t i = 0; i < sizeof take_integers / sizeof *take_integers; i++)
-    if (str_same(name, take_integers[i])) return true;
-  return false;
-}
-
-/* Functions of numbers: operands are matched as those of an operator are. */
-static bool is_function_of_numbers(const Intrin *in) {
-  return in->rule == RULE_SAME && in->effect == EFFECT_PURE && in->args >= 1 && in->args <= 3;
+static bool takes(const Intrin *in, const Node *arg) {
+  DataType t = arg->dtype;
+  bool whole = dtype_is_int(t) || dtype_is_bool(t);
+  if (IS(StringImm, arg)) return false;
+  return (whole && in->takes != TAKES_FLOATS) || (dtype_is_float(t) && in->takes != TAKES_INTEGERS);
 }
 
 static void check_numbers(const Intrin *in, NodeVec args, Span span) {
+  static const char *const kinds[] = {"floats", "integers", "numbers"};
   for each (Node *, a, &args) {
-    DataType t = (*a)->dtype;
-    bool number = dtype_is_int(t) || dtype_is_float(t) || dtype_is_bool(t);
-    if (number && !IS(StringImm, *a) && (dtype_is_float(t) || takes_integers(in->name))) continue;
-    if (a != args.at && dtype_is_int(t)) continue; /* ldexp(x, 3), pow(x, n) */
-    error_raisef("TypeError", span, "T.%s takes %s, found %s", in->name,
-                 takes_integers(in->name) ? "numbers" : "floats",
-                 IS(StringImm, *a) ? "a string" : dtype_text(t));
+    bool power = in->takes == TAKES_FLOATS && a != args.at; /* ldexp(x, 3), pow(x, n) */
+    if (takes(in, *a) || (power && dtype_is_int((*a)->dtype))) continue;
+    error_raisef("TypeError", span, "T.%s takes %s, found %s", in->name, kinds[in->takes],
+                 IS(StringImm, *a) ? "a string" : dtype_text((*a)->dtype));
   }
 }
 
@@ -60,7 +48,7 @@ static NodeVec matched(const Intrin *in, NodeVec args, int first, Span span) {
 }
 
 static NodeVec prepare(const Intrin *in, NodeVec args, Span span) {
-  if (is_function_of_numbers(in)) {
+  if (in->takes != TAKES_ANY) {
     check_numbers(in, args, span);
     bool scales = str_same(in->name, "ldexp"); /* by an integer power of two, which stays one */
     return in->args > 1 && !scales ? matched(in, args, 0, span) : args;

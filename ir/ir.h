@@ -242,6 +242,7 @@ Node *op_get(const char *name); /* the one Op node of this name: "relax.add", "t
 typedef struct Intrin {
   const char *name;
   int args; /* -1: any number */
+  enum { TAKES_FLOATS, TAKES_INTEGERS, TAKES_NUMBERS, TAKES_ANY } takes;
   enum { RULE_SAME, RULE_BOOL, RULE_SECOND, RULE_GIVEN, RULE_VOID, RULE_INT32, RULE_HANDLE } rule;
   Effect effect;
   const char *doc;

@@ -15,7 +15,8 @@ Node *op_get(const char *name) {
 }
 
 static const Intrin intrins[] = {
-#define INTRIN(name, args, rule, effect, doc) {#name, args, RULE_##rule, EFFECT_##effect, doc},
+#define INTRIN(name, args, takes, rule, effect, doc)                                               \
+  {#name, args, TAKES_##takes, RULE_##rule, EFFECT_##effect, doc},
 #include "ir/intrin.def"
 };
 enum { INTRINS = sizeof intrins / sizeof *intrins };

@@ -118,7 +118,7 @@ static Value find_in_T(Namespace *ns, const char *name) {
 
 static void names_of_T(Namespace *ns, StrVec *out) {
   (void)ns;
-#define INTRIN(name, args, rule, effect, doc) vec_push(out, #name);
+#define INTRIN(name, args, takes, rule, effect, doc) vec_push(out, #name);
 #include "ir/intrin.def"
   static const char *const dtypes[] = {"int8",    "int16",    "int32",  "int64",   "uint8",
                                        "uint16",  "uint32",   "uint64", "float16", "float32",

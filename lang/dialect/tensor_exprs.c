@@ -40,7 +40,7 @@ Value t_ceildiv(BuiltinCall *call) {
 
 Value t_abs(BuiltinCall *call) {
   Node *x = expr_arg(call, 0);
-  if (dtype_is_float(x->dtype))
+  if (!dtype_is_int(x->dtype) && !dtype_is_bool(x->dtype))
     return value_node(expr_call("fabs", x->dtype, NODES(x), call->span));
   Node *zero = int_imm(dtype_element(x->dtype), 0, call->span);
   return value_node(
