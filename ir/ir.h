@@ -284,6 +284,8 @@ Node *sinfo_tensor(NodeVec shape, DataType elem, Span span); /* known shape */
 Node *sinfo_tensor_unknown(DataType elem, int ndim, Span span);
 Node *sinfo_tuple(NodeVec fields, Span span);
 bool sinfo_tensor_shape(Node *sinfo, NodeVec *shape); /* the dims, if they are known */
+/* The one value that has this struct info: of a known shape, or a known scalar. NULL otherwise. */
+Node *sinfo_value(Node *sinfo, Span span);
 /* Does every value of `derived` belong to `base`? "Maybe" where dims can't be related. */
 typedef enum { SINFO_NO, SINFO_MAYBE, SINFO_YES } SinfoCheck;
 SinfoCheck sinfo_check(Node *base, Node *derived, const char **why);

@@ -32,6 +32,16 @@ Node *sinfo_tuple(NodeVec fields, Span span) {
   return MAKE(TupleStructInfo, span, VOID_TYPE, .fields = fields);
 }
 
+Node *sinfo_value(Node *sinfo, Span span) {
+  if (IS(ShapeStructInfo, sinfo) && AS(ShapeStructInfo, sinfo)->known)
+    return MAKE(ShapeExpr, span, VOID_TYPE, .sinfo = sinfo,
+                .values = AS(ShapeStructInfo, sinfo)->values);
+  if (IS(PrimStructInfo, sinfo) && AS(PrimStructInfo, sinfo)->value)
+    return MAKE(PrimValue, span, VOID_TYPE, .sinfo = sinfo,
+                .value = AS(PrimStructInfo, sinfo)->value);
+  return NULL;
+}
+
 bool sinfo_tensor_shape(Node *sinfo, NodeVec *shape) {
   if (!IS(TensorStructInfo, sinfo)) return false;
   Node *s = AS(TensorStructInfo, sinfo)->shape;

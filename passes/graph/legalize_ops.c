@@ -1,5 +1,6 @@
 /* legalize_ops.c -- calls of operators become calls of tensor programs, made from the operators'
- * definitions.
+ * definitions. What the struct info of a call tells already, such as the shape of a tensor, takes
+ * its place.
  *
  * Calls alike share one program. An operator without a compute, or on a tensor of unknown shape,
  * stays. */
@@ -161,6 +162,8 @@ static Expansion *expand(Legalize *l, const OpInfo *info, Node *n) {
 static Node *legalized(Legalize *l, Node *n) {
   RelaxCall *c = AS(RelaxCall, n);
   const OpInfo *info = op_info(AS(Op, c->op)->name);
+  Node *value = info && info->is_pure ? sinfo_value(c->sinfo, n->span) : NULL;
+  if (value) return value;
   NodeVec operands = {0};
   bool known = info && info->legalize && shapes_are_known(n) && !IS(ObjectStructInfo, c->sinfo) &&
                tensor_operands(c->args, &operands);

@@ -225,17 +225,43 @@ static bool operands_are_known(RelaxCall *c) {
   return is_known(c->sinfo);
 }
 
-static Program *operator_program(GraphFrame *g, RelaxCall *c, const OpInfo *info) {
+/* `call` is c, or what concrete_call made of it. */
+static Program *operator_program(GraphFrame *g, RelaxCall *c, RelaxCall *call, const OpInfo *info) {
   Program *p = map_get(&g->code->operators, c);
   if (p) return p;
-  bool known = operands_are_known(c);
-  RelaxCall *call = known ? c : concrete_call(g, c, info);
   Node *f = info->legalize ? info->legalize(info, &call->node) : NULL;
   const char *name = str_format("R.%s", info->name + strlen("relax."));
-  if (!f) fault(c->node.span, "%s has no compute", name);
+  if (!f) fault(c->node.span, "%s has no compute for these operands", name);
   p = program_new(g->code->module, AS(PrimFunc, f), name, true);
-  if (known) map_set(&g->code->operators, c, p);
+  if (call == c) map_set(&g->code->operators, c, p);
   return p;
+}
+
+static GraphValue attr_value(GraphFrame *g, Node *n) {
+  GraphValueVec fields = {0};
+  switch (n->kind) {
+  case NK_StringImm:
+    return gframe_eval(g, MAKE(StringValue, n->span, VOID_TYPE, .value = AS(StringImm, n)->value),
+                       "a text");
+  case NK_IntImm:
+  case NK_FloatImm: return gframe_eval(g, n, "a number");
+  case NK_Array:
+    for each (Node *, x, &AS(Array, n)->items) vec_push(&fields, attr_value(g, *x));
+    return gvalue_tuple(fields.len, fields.at);
+  default: return gvalue_none();
+  }
+}
+
+/* An operator that acts is the packed function of its name: operands, then attributes. */
+static GraphValue act(GraphFrame *g, RelaxCall *c, const OpInfo *info, const char *what) {
+  Span span = c->node.span;
+  GraphValueVec values = arguments(g, c->args, 0);
+  for each (const char *, key, &info->attrs)
+    vec_push(&values, attr_value(g, dict_get(c->attrs, *key)));
+  Node *callee = MAKE(ExternFunc, span, VOID_TYPE, .symbol = info->name);
+  GraphValue v = call_object(g, find_callee(g, callee), &values, span);
+  match_one(g, &v, c->sinfo, what, span);
+  return v;
 }
 
 /* Tensors among the operands, those inside tuples too, in order. */
@@ -254,8 +280,11 @@ static void hand_over(GraphFrame *g, const Program *p, Frame *f, NodeVec vars, M
       program_set(p, f, bound, *v, gframe_dim(g, *v, (*v)->span));
 }
 
-static GraphValue call_operator(GraphFrame *g, RelaxCall *c, const OpInfo *info, const char *what) {
+static GraphValue compute(GraphFrame *g, RelaxCall *c, const OpInfo *info, const char *what) {
   Span span = c->node.span;
+  RelaxCall *call = operands_are_known(c) ? c : concrete_call(g, c, info);
+  Node *value = sinfo_value(call->sinfo, span);
+  if (value) return gframe_eval(g, value, what);
   PackedArgs args = {0};
   GraphValueVec outs = {0};
   Map bound = {0};
@@ -264,7 +293,7 @@ static GraphValue call_operator(GraphFrame *g, RelaxCall *c, const OpInfo *info,
     GraphValue v = gframe_eval(g, *a, "an operand");
     add_tensors(&args, &v);
   }
-  Program *p = operator_program(g, c, info);
+  Program *p = operator_program(g, c, call, info);
   Frame *f = program_frame(p);
   int inputs = args.values.len;
   if (inputs > p->params.len)
@@ -283,6 +312,10 @@ static GraphValue call_operator(GraphFrame *g, RelaxCall *c, const OpInfo *info,
   program_check(p, f, args.values.at, args.values.len, &bound, span);
   program_run(p, f);
   return IS(TupleStructInfo, c->sinfo) ? gvalue_tuple(outs.len, outs.at) : results(&outs);
+}
+
+static GraphValue call_operator(GraphFrame *g, RelaxCall *c, const OpInfo *info, const char *what) {
+  return info->is_pure ? compute(g, c, info, what) : act(g, c, info, what);
 }
 
 static const struct {
