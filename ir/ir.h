@@ -107,6 +107,15 @@ static inline bool node_is_sinfo(const Node *n) {
 }
 bool node_is_binary(NodeKind kind); /* Add to Or */
 
+/* The fields of a kind as node.def declares them, for code that handles nodes as data (field.c). */
+typedef struct NodeField {
+  const char *name, *type; /* the type as text: "Node *", "NodeVec", "bool" */
+  size_t offset;           /* in the node's struct */
+} NodeField;
+typedef VEC(NodeField) NodeFields;
+const NodeFields *node_fields(NodeKind kind);
+size_t node_size(NodeKind kind); /* of the kind's struct */
+
 /* A vector of the given nodes: NODES(a, b). */
 NodeVec node_vec(int n, ...);
 #define NODES(...) node_vec((int)(sizeof((Node *[]){__VA_ARGS__}) / sizeof(Node *)), __VA_ARGS__)

@@ -49,7 +49,8 @@ Node *pipeline_run(const Pipeline *p, Node *module, const Target *target,
   const Instruments *in = instruments ? instruments : &none;
   Str times = {0};
   for each (PassCall, call, p) {
-    PassContext context = {.options = call->options, .target = target, .module = module};
+    PassContext context = {
+        .pass = call->pass, .options = call->options, .target = target, .module = module};
     if (in->print_before_all) print_module(in, "before", call, module);
     double start = now();
     Node *out = call->pass->level == PASS_MODULE ? call->pass->run(module, &context)

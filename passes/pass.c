@@ -10,6 +10,17 @@ void pass_register(const Pass *table, int n) {
   for (int i = 0; i < n; i++) vec_push(&passes, &table[i]);
 }
 
+bool pass_define(const Pass *pass) {
+  for each (const Pass *, p, &passes) {
+    if (!str_same((*p)->name, pass->name)) continue;
+    if (!(*p)->definition) return false;
+    *p = pass;
+    return true;
+  }
+  vec_push(&passes, pass);
+  return true;
+}
+
 const Pass *pass_at(int i) { return i < passes.len ? passes.at[i] : NULL; }
 
 const Pass *pass_find(const char *name) {

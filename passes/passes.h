@@ -18,6 +18,7 @@ typedef struct PassOption {
 } PassOption;
 
 typedef struct PassContext {
+  const struct Pass *pass;
   Map options;          /* interned name to text; defaults filled in */
   const Target *target; /* NULL: none given */
   Node *module;         /* the whole module, also for passes on one function */
@@ -30,6 +31,8 @@ typedef struct Pass {
   Node *(*run)(Node *n, const PassContext *context); /* the same node if nothing changed */
   const PassOption *options;
   int option_count;
+  void *definition; /* of lang: a pass written in script, which takes options of any name; their
+                       texts are literals */
 } Pass;
 
 int64_t pass_option_int(const PassContext *context, const char *name);
@@ -37,6 +40,8 @@ const char *pass_option_str(const PassContext *context, const char *name);
 
 /* The rows of all tables. A folder to the right adds its own at start. */
 void pass_register(const Pass *rows, int n);
+/* One pass from script; it replaces one of the same name. False if the name is a table's. */
+bool pass_define(const Pass *pass);
 const Pass *pass_find(const char *name); /* NULL if there is none */
 const Pass *pass_at(int i);              /* NULL past the end */
 

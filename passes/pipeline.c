@@ -45,6 +45,24 @@ static const char *option_value(const Pass *p, const PassOption *o, Ast *value) 
                types[o->type]);
 }
 
+/* A literal as text that reads back the same: an option of a pass from script. */
+static const char *literal_text(const Pass *p, Ast *value) {
+  Str s = {0};
+  bool negative = value->kind == AST_KIND_Unary && AST_AS(Unary, value)->op == AST_NEG;
+  Ast *plain = negative ? AST_AS(Unary, value)->operand : value;
+  if (negative) str_add_char(&s, '-');
+  if (plain->kind == AST_KIND_Int && !AST_AS(Int, plain)->too_large)
+    str_printf(&s, "%llu", (unsigned long long)AST_AS(Int, plain)->value);
+  else if (plain->kind == AST_KIND_Float) str_add_double(&s, AST_AS(Float, plain)->value);
+  else if (value->kind == AST_KIND_Bool) str_add(&s, AST_AS(Bool, value)->value ? "True" : "False");
+  else if (value->kind == AST_KIND_Str)
+    str_add_quoted(&s, AST_AS(Str, value)->text, strlen(AST_AS(Str, value)->text));
+  else
+    error_raisef("PipelineError", value->span,
+                 "an option of %s is a number, True, False or a string", p->name);
+  return str_text(&s);
+}
+
 static Map default_options(const Pass *p) {
   Map options = {0};
   for (int i = 0; i < p->option_count; i++)
@@ -71,9 +89,11 @@ static void add_item(Pipeline *out, Ast *item) {
     Ast *arg = AST_AS(Call, item)->args.at[i];
     if (arg->kind != AST_KIND_Keyword)
       error_raisef("PipelineError", arg->span, "options are given by name: %s(option=value)", name);
-    const PassOption *o = find_option(p, AST_AS(Keyword, arg)->name, arg->span);
-    map_set(&call.options, str_intern(o->name),
-            (void *)(uintptr_t)option_value(p, o, AST_AS(Keyword, arg)->value));
+    const char *key = AST_AS(Keyword, arg)->name;
+    Ast *value = AST_AS(Keyword, arg)->value;
+    const char *text = p->definition ? literal_text(p, value)
+                                     : option_value(p, find_option(p, key, arg->span), value);
+    map_set(&call.options, str_intern(key), (void *)(uintptr_t)text);
   }
   vec_push(out, call);
 }
@@ -117,6 +137,10 @@ const char *pipeline_text(const Pipeline *p) {
       str_printf(&s, "%s%s=", given++ ? ", " : "(", o->name);
       add_option_text(&s, o, value);
     }
+    for (int i = 0; call->pass->definition && i < call->options.len; i++)
+      if (call->options.at[i].key)
+        str_printf(&s, "%s%s=%s", given++ ? ", " : "(", (const char *)call->options.at[i].key,
+                   (const char *)call->options.at[i].value);
     if (given) str_add_char(&s, ')');
   }
   return str_text(&s);

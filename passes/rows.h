@@ -22,7 +22,8 @@ static const Pass rows[] = {
    doc,                                                                                            \
    pass_##function,                                                                                \
    function##_options,                                                                             \
-   (int)(sizeof function##_options / sizeof *function##_options) - 1},
+   (int)(sizeof function##_options / sizeof *function##_options) - 1,                              \
+   NULL},
 #define OPT(type, name, otherwise, doc)
 #define END
 #include PASS_FILE

@@ -31,6 +31,16 @@ T
 expect 0 '2' "$tvms" -c 'print(1 + 1)'
 expect 0 'well-formed' "$tvms" check good.tvms
 expect 0 'A[i] = 1.0' "$tvms" opt good.tvms
+cat >passes.tvms <<'T'
+@tvm.transform.module_pass
+class Tag:
+    def __init__(self, value=1):
+        self.value = value
+    def transform_module(self, mod, ctx):
+        return mod.with_attr("tag", self.value)
+T
+expect 0 'I.module_attrs({"tag": 7})' "$tvms" opt --load passes.tvms --passes 'Tag(value=7), Simplify' good.tvms
+expect 1 "there is no pass 'Tag'" "$tvms" opt --passes 'Tag(value=7)' good.tvms
 expect 0 'after Simplify' "$tvms" opt good.tvms --passes Simplify --print-after-all
 expect 0 '' "$tvms" build good.tvms -o good.so
 [ -s good.so ] || { echo 'good.so was not written'; bad=1; }

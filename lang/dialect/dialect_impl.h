@@ -158,6 +158,8 @@ Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span);
 /* Raises if a decorator is given positional arguments or keywords that it does not know. */
 void check_decorator_args(const char *decorator, CallArgs *args, int n, const char *const *known);
 bool keyword_flag(CallArgs *args, const char *name, bool otherwise);
+/* Struct info of a tensor program's parameters and result. */
+Node *prim_func_info(PrimFunc *f);
 extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module,
     decorate_rewriter;
 
@@ -197,6 +199,17 @@ Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-na
 void op_namespace_names(Namespace *ns, StrVec *out);
 void op_start(void);
 
-Value tvm_namespace(void); /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */
+/* Runs a step outside the functions being read: what the library defines is no part of them. */
+void run_outside(void (*step)(void *), void *context);
+
+/* ---- modules of the standard library, written in the language (library.c) ---- */
+
+void library_start(void);
+/* A name that stdlib/module/ defines for a namespace made in C: `name` of the file of `dotted`. */
+Value library_attr(const char *dotted, const char *name);
+void library_names(const char *dotted, StrVec *out);
+
+Value tvm_namespace(void);       /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */
+Value transform_namespace(void); /* pass_value.c: tvm.transform */
 
 #endif

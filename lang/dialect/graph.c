@@ -134,7 +134,7 @@ static NodeVec param_infos(NodeVec params) {
   return out;
 }
 
-static Node *func_info(NodeVec params, Node *ret, bool pure, Span span) {
+Node *graph_func_info(NodeVec params, Node *ret, bool pure, Span span) {
   return MAKE(FuncStructInfo, span, VOID_TYPE, .known = true, .params = param_infos(params),
               .ret = ret, .is_pure = pure);
 }
@@ -146,7 +146,7 @@ Node *graph_signature(Env *outer, AstDef *def) {
   NodeVec params = declare_parameters(env, def);
   Node *ret =
       def->result ? to_sinfo(eval_annotation(env, def->result), def->result->span) : sinfo_object();
-  return func_info(params, ret, true, def->name_span);
+  return graph_func_info(params, ret, true, def->name_span);
 }
 
 /* Symbolic variables that a caller knows: those of the parameters. */
@@ -162,12 +162,14 @@ static Map known_vars(NodeVec params) {
   return known;
 }
 
+Node *graph_visible_info(NodeVec params, Node *body) {
+  Map known = known_vars(params);
+  return sinfo_erase_vars(sinfo_of(body) ? sinfo_of(body) : sinfo_object(), &known);
+}
+
 static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
+  if (!def->result) return graph_visible_info(params, body);
   Node *info = sinfo_of(body) ? sinfo_of(body) : sinfo_object();
-  if (!def->result) {
-    Map known = known_vars(params);
-    return sinfo_erase_vars(info, &known);
-  }
   Node *given = to_sinfo(eval_annotation(env, def->result), def->result->span);
   const char *why = NULL;
   if (sinfo_check(given, info, &why) == SINFO_NO)
@@ -195,8 +197,8 @@ static void build_graph_function(void *context) {
   if (!is_private && !dict_get(attrs, "global_symbol"))
     attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
   job->result =
-      MAKE(Function, span, VOID_TYPE, .sinfo = func_info(params, ret, pure, span), .params = params,
-           .ret_sinfo = ret, .is_pure = pure, .attrs = attrs, .body = body);
+      MAKE(Function, span, VOID_TYPE, .sinfo = graph_func_info(params, ret, pure, span),
+           .params = params, .ret_sinfo = ret, .is_pure = pure, .attrs = attrs, .body = body);
 }
 
 Value graph_function(Env *env, AstDef *def, CallArgs *args) {

@@ -55,7 +55,7 @@ static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *ar
 }
 
 /* Struct info of a tensor program's parameters, so that calls of it can be checked. */
-static Node *prim_func_info(PrimFunc *f) {
+Node *prim_func_info(PrimFunc *f) {
   NodeVec params = {0};
   for (int i = 0; i < f->params.len; i++) {
     Node *b = f->buffers.at[i];

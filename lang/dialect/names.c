@@ -1,6 +1,6 @@
 /* names.c -- the namespaces T, R, I and tvm, from the rows of dialect.def, dtype.def and
  * intrin.def. */
-#include "lang/dialect/tensor_names.h"
+#include "lang/dialect/node_class.h"
 #include "lower/lower.h"
 #include "passes/passes.h"
 
@@ -76,28 +76,6 @@ static void intrin_repr(Value v, Str *out) {
 static const ValueType type_intrin = {
     .name = "intrinsic", .repr = intrin_repr, .call = call_intrin};
 
-/* T.Add(a, b): the node itself, not folded. */
-static Value call_node_class(Value f, CallArgs *args) {
-  NodeKind kind = (NodeKind)f.integer;
-  if (args->positional.len != 2)
-    raise("TypeError", args->span, "T.%s takes two operands, %d are given", node_kind_name(kind),
-          args->positional.len);
-  NodeVec operands = to_operands(2, args->positional.at, args->span);
-  Node *a = operands.at[0], *b = operands.at[1];
-  if (!dtype_equal(a->dtype, b->dtype)) {
-    if (IS(IntImm, b) || IS(FloatImm, b)) b = expr_cast(a->dtype, b, args->span);
-    else if (IS(IntImm, a) || IS(FloatImm, a)) a = expr_cast(b->dtype, a, args->span);
-    else
-      raise("TypeError", args->span, "T.%s: dtypes differ: %s and %s", node_kind_name(kind),
-            dtype_text(a->dtype), dtype_text(b->dtype));
-  }
-  bool gives_bool = kind >= NK_EQ && kind <= NK_Or;
-  DataType t = gives_bool ? dtype_with_lanes(BOOL, a->dtype.lanes) : a->dtype;
-  Binary node = {{(uint16_t)kind, t, args->span}, a, b};
-  return value_node(gc_copy(&node, sizeof node));
-}
-static const ValueType type_node_class = {.name = "node class", .call = call_node_class};
-
 static Value find_in_T(Namespace *ns, const char *name) {
   (void)ns;
   DataType t;
@@ -110,10 +88,7 @@ static Value find_in_T(Namespace *ns, const char *name) {
     if (str_same(name, short_names[i].alias)) name = short_names[i].name;
   const Intrin *in = intrin_find(name);
   if (in) return value_of(&type_intrin, (void *)(uintptr_t)in);
-  for (int kind = NK_Add; kind <= NK_Or; kind++)
-    if (str_same(name, node_kind_name(kind)))
-      return (Value){.type = &type_node_class, .integer = kind};
-  return value_absent();
+  return node_class_find("tir", name);
 }
 
 static void names_of_T(Namespace *ns, StrVec *out) {
@@ -226,4 +201,5 @@ void dialect_start(void) {
   namespace_register("tvm.script.relax", graph_namespace);
   namespace_register("tvm", tvm_namespace);
   op_start();
+  library_start();
 }

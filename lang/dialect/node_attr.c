@@ -1,6 +1,6 @@
 /* node_attr.c -- attributes of IR nodes: buffers (.data, .shape, ...), graph values (.astype),
  * modules (a function by its name), struct info. */
-#include "lang/dialect/dialect_impl.h"
+#include "lang/dialect/node_class.h"
 
 /* Constants of dtype `plain` as ints: what the dialect makes of an int again. */
 static Value dims_value(NodeVec v, DataType plain) {
@@ -165,6 +165,17 @@ static Value func_with_attr_method(BuiltinCall *call) {
   const char *key = value_as_text(call->args[0], "the key of an attribute", call->spans[0]);
   return value_node(func_with_attr(call->self.node, key, to_attr(call->args[1], call->spans[1])));
 }
+static Value func_without_attr_method(BuiltinCall *call) {
+  const char *key = value_as_text(call->args[0], "the key of an attribute", call->spans[0]);
+  return value_node(func_with_attr(call->self.node, key, NULL));
+}
+static Value func_with_attrs_method(BuiltinCall *call) {
+  Dict *attrs = AS(Dict, dict_from_value(call->args[0], call->spans[0]));
+  Node *f = call->self.node;
+  for (int i = 0; i < attrs->keys.len; i++)
+    f = func_with_attr(f, attrs->keys.at[i], attrs->values.at[i]);
+  return value_node(f);
+}
 static Value node_script(BuiltinCall *call) { return value_str(ir_print(call->self.node, NULL)); }
 static Value node_show(BuiltinCall *call) {
   fputs(ir_print(call->self.node, NULL), stdout);
@@ -172,10 +183,20 @@ static Value node_show(BuiltinCall *call) {
 }
 static const Builtin func_methods[] = {
     {"with_attr", "key, value", func_with_attr_method, "a copy with one attribute set"},
-    {"script", "*rest, **more", node_script, "the text of the function or module"},
-    {"show", "*rest, **more", node_show, "prints the text of the function or module"},
+    {"without_attr", "key", func_without_attr_method, "a copy without that attribute"},
+    {"with_attrs", "attrs", func_with_attrs_method, "a copy with attributes from a dict"},
 };
 enum { FUNC_METHODS = sizeof func_methods / sizeof *func_methods };
+
+/* From each handle parameter to its buffer. */
+static Value buffer_map(Node *func) {
+  PrimFunc *f = AS(PrimFunc, func);
+  Value all = value_dict();
+  for (int i = 0; i < f->params.len; i++)
+    if (f->buffers.at[i])
+      value_dict_set(all, value_node(f->params.at[i]), value_node(f->buffers.at[i]), func->span);
+  return all;
+}
 
 static Value func_attr_value(Value v, const char *name) {
   if (str_same(name, "attrs")) {
@@ -184,36 +205,43 @@ static Value func_attr_value(Value v, const char *name) {
                                          : NULL;
     return attrs ? from_attr(attrs) : value_dict();
   }
-  if (str_same(name, "body") && IS(PrimFunc, v.node)) return value_node(AS(PrimFunc, v.node)->body);
+  if (IS(PrimFunc, v.node) && str_same(name, "buffer_map")) return buffer_map(v.node);
+  if (IS(PrimFunc, v.node) && str_same(name, "ret_type"))
+    return value_str(dtype_text(AS(PrimFunc, v.node)->ret_dtype));
+  if (str_same(name, "struct_info") && IS(Function, v.node)) return value_node(sinfo_of(v.node));
   return builtin_method(func_methods, FUNC_METHODS, v, name);
 }
 
-static Value module_attr(Value v, const char *name) {
-  Node *global = module_global(v.node, name);
-  if (global) return value_node(global);
-  IRModule *m = AS(IRModule, v.node);
-  if (str_same(name, "attrs")) return m->attrs ? from_attr(m->attrs) : value_dict();
-  if (str_same(name, "functions")) {
-    Value all = value_dict();
-    for (int i = 0; i < m->functions.len; i++)
-      value_dict_set(all, value_str(AS(GlobalVar, m->globals.at[i])->name),
-                     value_node(m->functions.at[i]), v.node->span);
-    return all;
-  }
-  return builtin_method(func_methods, FUNC_METHODS, v, name);
+/* ---- every node ---- */
+
+static Value node_same_as(BuiltinCall *call) {
+  Value other = call->args[0];
+  return value_bool(other.type == &type_node && other.node == call->self.node);
+}
+static const Builtin node_methods[] = {
+    {"same_as", "other", node_same_as, "the same node, not only an equal one?"},
+    {"script", "*rest, **more", node_script, "the text of the node"},
+    {"show", "*rest, **more", node_show, "prints the text of the node"},
+};
+enum { NODE_METHODS = sizeof node_methods / sizeof *node_methods };
+
+/* What its kind calls by that name, beyond the fields. */
+static Value special_attr(Value v, const char *name) {
+  Node *n = v.node;
+  if (IS(Buffer, n)) return buffer_attr(v, name);
+  if (IS(IRModule, n)) return module_value_attr(v, name);
+  if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);
+  if (IS(GlobalVar, n) && str_same(name, "name")) return value_str(AS(GlobalVar, n)->name);
+  if (node_is_sinfo(n)) return sinfo_attr(v, name);
+  if (node_is_relax(n)) return relax_attr(v, name);
+  return node_is_expr(n) ? expr_attr(v, name) : value_absent();
 }
 
 Value node_get_attr(Value v, const char *name, Span span) {
   (void)span;
-  Node *n = v.node;
-  if (IS(Buffer, n)) return buffer_attr(v, name);
-  if (IS(IRModule, n)) return module_attr(v, name);
-  if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);
-  if (IS(GlobalVar, n) && (str_same(name, "name_hint") || str_same(name, "name")))
-    return value_str(AS(GlobalVar, n)->name);
-  if (node_is_sinfo(n)) return sinfo_attr(v, name);
-  if (node_is_relax(n)) return relax_attr(v, name);
-  return expr_attr(v, name);
+  Value x = special_attr(v, name);
+  if (!x.type) x = node_field_attr(v.node, name);
+  return x.type ? x : builtin_method(node_methods, NODE_METHODS, v, name);
 }
 
 void node_attr_names(Value v, StrVec *out) {
@@ -224,9 +252,10 @@ void node_attr_names(Value v, StrVec *out) {
     for (int i = 0; i < 6; i++) vec_push(out, of_buffer[i]);
     builtin_names(buffer_methods, BUFFER_METHODS, out);
   } else if (IS(IRModule, v.node)) {
-    for each (Node *, g, &AS(IRModule, v.node)->globals) vec_push(out, AS(GlobalVar, *g)->name);
-    builtin_names(func_methods, FUNC_METHODS, out);
+    module_value_names(v, out);
   } else if (node_is_relax(v.node)) {
     for (int i = 0; i < 5; i++) vec_push(out, of_tensor[i]);
   }
+  node_field_names(v.node, out);
+  builtin_names(node_methods, NODE_METHODS, out);
 }

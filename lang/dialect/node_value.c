@@ -1,6 +1,6 @@
 /* node_value.c -- IR nodes as values of the language: operators, attributes and subscripts build
  * IR. */
-#include "lang/dialect/dialect_impl.h"
+#include "lang/dialect/node_class.h"
 
 static const struct {
   AstOp op;
@@ -85,11 +85,15 @@ static Value node_operator(AstOp op, Value a, Value b, Span span) {
   return value_node(scalar_operator(row, x.at[0], x.at[1], span));
 }
 
+static bool node_is_expr_value(Value v) { return v.type == &type_node && node_is_expr(v.node); }
 static bool is_struct_info_value(Value v) { return v.type == &type_node && node_is_sinfo(v.node); }
 
 static Value node_compare(AstOp op, Value a, Value b, Span span) {
-  bool not_scalar = is_struct_info_value(a) || value_is_none(b) || value_is_none(a) ||
-                    b.type == &type_str || a.type == &type_str;
+  bool graph_value = is_relax_value(a) || is_relax_value(b);
+  bool other = !graph_value && !(node_is_expr_value(a) || node_is_expr_value(b));
+  bool not_scalar = is_struct_info_value(a) || other || (graph_value && !graph) ||
+                    value_is_none(b) || value_is_none(a) || b.type == &type_str ||
+                    a.type == &type_str;
   if (not_scalar && (op == AST_EQ || op == AST_NE))
     return value_bool(value_equal(a, b) == (op == AST_EQ));
   return node_operator(op, a, b, span);
@@ -204,6 +208,11 @@ static Value tuple_item(Node *tuple, Value index, Span span) {
       MAKE(TupleGetItem, span, VOID_TYPE, .sinfo = field, .tuple = tuple, .index = (int)i));
 }
 
+static const char *function_name(Value index, Span span) {
+  if (value_is_node(index, NK_GlobalVar)) return AS(GlobalVar, index.node)->name;
+  return value_as_text(index, "the name of a function", span);
+}
+
 static Value node_get_item(Value v, Value index, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_item(n, index, span);
@@ -218,15 +227,35 @@ static Value node_get_item(Value v, Value index, Span span) {
   if (IS(Array, n) || IS(Dict, n)) return value_get_item(from_attr(n), index, span);
   if (node_is_relax(n)) return tuple_item(n, index, span);
   if (IS(IRModule, n)) {
-    Node *f = module_find(n, value_as_text(index, "the name of a function", span));
+    const char *name = function_name(index, span);
+    Node *f = module_find(n, name);
     if (f) return value_node(f);
-    raise("KeyError", span, "the module has no function '%s'", value_text(index));
+    raise("KeyError", span, "the module has no function '%s'", name);
   }
   raise("TypeError", span, "a value of kind %s has no items", node_kind_name(n->kind));
 }
 
+/* Is `x` the name of a function of a module, an item of a tuple or array, a key of a dict? */
+static bool node_contains(Value v, Value x, Span span) {
+  if (IS(IRModule, v.node)) return module_find(v.node, function_name(x, span)) != NULL;
+  return value_contains(from_attr(v.node), x, span);
+}
+
+static void node_del_item(Value v, Value index, Span span) {
+  if (!IS(IRModule, v.node)) raise("TypeError", span, "a node can't be changed");
+  module_remove(v.node, function_name(index, span), span);
+}
+
 static void node_set_item(Value v, Value index, Value x, Span span) {
-  (void)index, (void)x;
+  if (IS(IRModule, v.node)) {
+    const char *name = str_intern(function_name(index, span));
+    bool is_function = x.type == &type_node &&
+                       (IS(PrimFunc, x.node) || IS(Function, x.node) || IS(ExternFunc, x.node));
+    if (!is_function)
+      raise("TypeError", span, "a module holds functions of IR, found %s", value_type_name(x));
+    bool named = value_is_node(index, NK_GlobalVar);
+    return module_set(v.node, named ? index.node : global_for(name, x.node), x.node);
+  }
   raise("TypeError", span,
         IS(Buffer, v.node) ? "a store to a buffer stands only inside a prim_func"
                            : "a node can't be changed (found %s)",
@@ -273,6 +302,8 @@ static Value node_call(Value f, CallArgs *args) {
   return value_node(relax_call(n, operands, NULL, (NodeVec){0}, args->span));
 }
 
+static Value class_of_node(Value v) { return node_class_of(v.node); }
+
 Value node_get_attr(Value v, const char *name, Span span); /* node_attr.c */
 void node_attr_names(Value v, StrVec *out);
 
@@ -280,10 +311,13 @@ const ValueType type_node = {
     .name = "node",
     .truth = node_truth,
     .repr = node_repr,
+    .class_of = class_of_node,
     .get_attr = node_get_attr,
     .attr_names = node_attr_names,
     .get_item = node_get_item,
     .set_item = node_set_item,
+    .del_item = node_del_item,
+    .contains = node_contains,
     .call = node_call,
     .binary = node_operator,
     .compare = node_compare,

@@ -60,8 +60,7 @@ static Env *library_scope(void) {
   return library_env;
 }
 
-/* Runs a step outside the functions being read: what the library defines is no part of them. */
-static void run_outside(void (*step)(void *), void *context) {
+void run_outside(void (*step)(void *), void *context) {
   TensorBuilder *t = tensor;
   GraphBuilder *g = graph;
   tensor = NULL;

@@ -70,13 +70,15 @@ static void declare_params_in(DimScan *scan, const char *text, Span span) {
   }
 }
 
+/* A quoted name is a variable of this function, or of the one it stands in; what the script calls
+ * so doesn't count. */
 static void declare_quoted(DimScan *scan, Ast *item) {
   const char *text = AST_AS(Str, item)->text;
-  Value *known = is_identifier(text) ? env_find(scan->env, str_intern(text)) : NULL;
-  bool is_dim = known && (known->type == &type_int ||
-                          (known->type == &type_node && node_is_expr(known->node)));
-  if (!is_identifier(text)) declare_params_in(scan, text, item->span);
-  else if (!is_dim) declare(scan, text, scan->quoted, item->span);
+  if (!is_identifier(text)) return declare_params_in(scan, text, item->span);
+  const char *name = str_intern(text);
+  Value *known = graph && graph->outer ? env_find(scan->env, name) : NULL;
+  bool outer = known && value_is_node(*known, NK_Var);
+  if (!outer && !map_has(scan->dims, name)) declare(scan, name, scan->quoted, item->span);
 }
 
 static void declare_free(DimScan *scan, Ast *item) {

@@ -1,9 +1,9 @@
 /* tvm_names.c -- the namespace tvm: building and running modules, the registry of packed functions,
- * passes (tvm.transform), comparing, and the small names scripts use (tvm.cpu, tvm.nd). */
+ * comparing, and the libraries tvm.ir, tvm.tir and tvm.relax. */
 #include "lang/dialect/packed.h"
+#include "lang/dialect/node_class.h"
 #include "lang/dialect/te.h"
 #include "lower/lower.h"
-#include "passes/passes.h"
 #include "target/target.h"
 
 #define ARG(i)  call->args[i]
@@ -90,22 +90,7 @@ static Value tvm_list_global_func_names(BuiltinCall *call) {
   return value_list(names);
 }
 
-/* ---- modules and comparing ---- */
-
-static Value tvm_irmodule(BuiltinCall *call) {
-  Node *m = module_new();
-  if (value_is_none(ARG(0))) return value_node(m);
-  if (ARG(0).type != &type_dict) return value_node(to_module(ARG(0), SPAN(0)));
-  for (int i = 0; i < value_dict_len(ARG(0)); i++) {
-    Value key, f;
-    value_dict_entry(ARG(0), i, &key, &f);
-    const char *name = value_as_text(key, "the name of a function", SPAN(0));
-    m = module_with(m,
-                    MAKE(GlobalVar, call->span, VOID_TYPE, .sinfo = sinfo_object(), .name = name),
-                    to_attr(f, SPAN(0)));
-  }
-  return value_node(m);
-}
+/* ---- comparing ---- */
 
 static bool equal_nodes(BuiltinCall *call, const char **why) {
   for (int i = 0; i < 2; i++)
@@ -136,83 +121,6 @@ static Value tvm_verify(BuiltinCall *call) {
   return value_bool(ir_verify(ARG(0).node));
 }
 
-/* ---- passes: tvm.transform.FuseOps(max_depth=8)(mod) ---- */
-
-typedef struct PassValue {
-  Pipeline pipeline;
-} PassValue;
-
-static Value run_passes(Value f, CallArgs *args) {
-  PassValue *p = f.object;
-  if (args->positional.len != 1 || args->names.len)
-    raise("TypeError", args->span, "a pass takes one module");
-  bool lone = !value_is_node(args->positional.at[0], NK_IRModule);
-  Node *out = pipeline_run(&p->pipeline, to_module(args->positional.at[0], args->span), NULL, NULL);
-  return value_node(lone ? AS(IRModule, out)->functions.at[0] : out);
-}
-static void passes_repr(Value v, Str *out) {
-  str_add(out, pipeline_text(&((PassValue *)v.object)->pipeline));
-}
-static const ValueType type_passes = {.name = "pass", .call = run_passes, .repr = passes_repr};
-
-static Value value_passes(Pipeline p) {
-  return value_of(&type_passes, NEW(PassValue, .pipeline = p));
-}
-
-static Value make_pass(Value f, CallArgs *args) {
-  const Pass *p = f.object;
-  if (args->positional.len > p->option_count)
-    raise("TypeError", args->span, "%s takes %d options", p->name, p->option_count);
-  Str text = {0};
-  str_printf(&text, "%s(", p->name);
-  for (int i = 0; i < args->positional.len; i++)
-    str_printf(&text, "%s=%s, ", p->options[i].name, value_repr(args->positional.at[i]));
-  for (int i = 0; i < args->names.len; i++)
-    str_printf(&text, "%s=%s, ", args->names.at[i], value_repr(args->named.at[i]));
-  str_add(&text, ")");
-  return value_passes(pipeline_parse(str_text(&text), args->span));
-}
-static void pass_class_repr(Value v, Str *out) { str_add(out, ((const Pass *)v.object)->name); }
-static const ValueType type_pass_class = {
-    .name = "pass", .call = make_pass, .repr = pass_class_repr};
-
-static Value find_pass(Namespace *ns, const char *name) {
-  (void)ns;
-  const Pass *p = pass_find(name);
-  return p ? value_of(&type_pass_class, (void *)(uintptr_t)p) : value_absent();
-}
-static void pass_names(Namespace *ns, StrVec *out) {
-  (void)ns;
-  for (int i = 0; pass_at(i); i++) vec_push(out, pass_at(i)->name);
-}
-
-/* transform.Sequential([p, q]), or a pipeline as text. */
-static Value transform_sequential(BuiltinCall *call) {
-  if (ARG(0).type == &type_str) return value_passes(pipeline_parse(value_text(ARG(0)), SPAN(0)));
-  Pipeline all = {0};
-  ValueVec passes = value_to_vec(ARG(0), SPAN(0));
-  for each (Value, v, &passes) {
-    if (v->type != &type_passes)
-      raise("TypeError", SPAN(0), "expected passes, found %s", value_type_name(*v));
-    for each (PassCall, c, &((PassValue *)v->object)->pipeline) vec_push(&all, *c);
-  }
-  return value_passes(all);
-}
-static const Builtin transform_names[] = {
-    {"Sequential", "passes", transform_sequential,
-     "passes one after the other: a list, or a pipeline as text"},
-};
-
-static Value transform_namespace(void) {
-  static Value ns;
-  if (ns.type) return ns;
-  ns = value_namespace("transform");
-  namespace_add_builtins(ns, transform_names, 1);
-  ((Namespace *)ns.object)->find = find_pass;
-  ((Namespace *)ns.object)->names = pass_names;
-  return ns;
-}
-
 static const Builtin tvm_builtins[] = {
     {"build", "mod, target=None", tvm_build, "compiles a module for this process"},
     {"register_func", "func_name, f=None, override=False", tvm_register_func,
@@ -220,7 +128,6 @@ static const Builtin tvm_builtins[] = {
     {"get_global_func", "name, allow_missing=False", tvm_get_global_func, "a registered function"},
     {"list_global_func_names", "", tvm_list_global_func_names, "names of all registered functions"},
     {"load_module", "path", tvm_load_module, "a library made by tvms build"},
-    {"IRModule", "functions=None", tvm_irmodule, "a module of functions by name"},
 };
 static const Builtin ir_builtins[] = {
     {"structural_equal", "lhs, rhs, map_free_vars=False", tvm_structural_equal,
@@ -233,15 +140,53 @@ static const Builtin ir_builtins[] = {
 };
 enum { IR_BUILTINS = sizeof ir_builtins / sizeof *ir_builtins };
 
-/* tvm.tir and tvm.relax as host libraries: their script names, and transform. */
-static Value library_namespace(const char *name, Value script) {
-  Value ns = value_namespace(name);
-  ((Namespace *)ns.object)->find = ((Namespace *)script.object)->find;
-  Map *from = &((Namespace *)script.object)->values;
-  for (int i = 0; i < from->len; i++)
-    if (from->at[i].key) namespace_set(ns, from->at[i].key, *(Value *)from->at[i].value);
+/* ---- the libraries: tvm.ir, tvm.tir, tvm.relax ---- */
+
+/* A library has its classes of nodes, the names of its script dialect, and what stdlib/module/
+ * defines. */
+typedef struct Library {
+  Namespace ns;
+  const char *classes; /* in node_class.def */
+  const char *module;  /* of the standard library */
+  Value script;        /* T or R; absent for tvm.ir */
+} Library;
+
+static Value library_find(Namespace *ns, const char *name) {
+  Library *l = (Library *)(void *)ns;
+  Value x = node_class_find(l->classes, name);
+  if (!x.type) x = library_attr(l->module, name);
+  if (!x.type && l->script.type) x = value_find_attr(l->script, str_intern(name), (Span){0});
+  return x;
+}
+
+static void library_all_names(Namespace *ns, StrVec *out) {
+  Library *l = (Library *)(void *)ns;
+  node_class_names(l->classes, out);
+  library_names(l->module, out);
+  if (l->script.type) value_attr_names(l->script, out);
+}
+
+static Value library_namespace(const char *classes, Value script) {
+  Library *l =
+      NEW(Library, .classes = classes, .script = script, .module = str_format("tvm.%s", classes));
+  l->ns = (Namespace){
+      .name = l->module, .find = library_find, .names = library_all_names, .is_part = true};
+  return value_of(&type_namespace, l);
+}
+
+static Value ir_library(void) {
+  Value ns = library_namespace("ir", value_absent());
+  namespace_add_builtins(ns, ir_builtins, IR_BUILTINS);
+  namespace_add_builtins(ns, node_visit_names, node_visit_name_count);
   namespace_set(ns, "transform", transform_namespace());
   return ns;
+}
+
+/* What tvm holds beside its own names: those of tvm.ir, and of the library's module tvm. */
+static Value find_in_tvm(Namespace *ns, const char *name) {
+  Value *ir = map_get(&ns->values, str_intern("ir"));
+  Value x = value_find_attr(*ir, str_intern(name), (Span){0});
+  return x.type ? x : library_attr("tvm", name);
 }
 
 Value tvm_namespace(void) {
@@ -249,16 +194,19 @@ Value tvm_namespace(void) {
   if (ns.type) return ns;
   ns = value_namespace("tvm");
   namespace_add_builtins(ns, tvm_builtins, sizeof tvm_builtins / sizeof *tvm_builtins);
-  Value ir = value_namespace("tvm.ir");
-  namespace_add_builtins(ir, ir_builtins, IR_BUILTINS);
-  namespace_add_builtins(ns, ir_builtins, IR_BUILTINS);
-  namespace_set(ir, "transform", transform_namespace());
-  namespace_set(ir, "IRModule", value_find_attr(ns, str_intern("IRModule"), (Span){0}));
-  namespace_set(ns, "ir", ir);
-  namespace_set(ns, "tir", library_namespace("T", tensor_namespace()));
-  namespace_set(ns, "relax", library_namespace("R", graph_namespace()));
+  namespace_set(ns, "ir", ir_library());
+  Value tir = library_namespace("tir", tensor_namespace());
+  namespace_set(ns, "tir", tir);
+  namespace_set(ns, "tirx", tir);
+  Value relax = library_namespace("relax", graph_namespace());
+  namespace_set(relax, "op", graph_namespace());
+  namespace_set(relax, "transform", transform_namespace());
+  namespace_set(tir, "transform", transform_namespace());
+  namespace_set(ns, "relax", relax);
   namespace_set(ns, "te", te_namespace());
   namespace_set(ns, "transform", transform_namespace());
   namespace_set(ns, "script", namespace_import("tvm.script", (Span){0}));
+  ((Namespace *)ns.object)->find = find_in_tvm;
+  ((Namespace *)ns.object)->is_part = true;
   return ns;
 }

@@ -61,6 +61,11 @@ extern const ValueType type_tree_decorator; /* .object is a TreeDecorator; calli
 /* A function object of the language: for those who make them. */
 Value function_new(Env *env, Ast *def_or_lambda);
 
+/* A text file as a module; `path` ends in .tvms, or in / for a folder without a text. Run once. */
+Value module_load_file(const char *name, const char *path, Span span);
+/* The same of a text that the program carries. */
+Value module_load_source(const char *name, const Source *source);
+
 /* The number of plain parameters of a function object; -1 if the value is none. */
 int function_arity(Value f);
 

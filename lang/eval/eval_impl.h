@@ -64,7 +64,4 @@ extern Span eval_span;
 /* The error that the innermost `except` is handling; NULL outside. */
 extern Error *handling;
 
-/* A text file as a module; `path` ends in .tvms. */
-Value module_load_file(const char *name, const char *path, Span span);
-
 #endif

@@ -42,9 +42,10 @@ static void run_tree(void *context) {
   exec_block(r->env, &r->tree->body);
 }
 
-static void run_file(FileModule *m, const char *path, Span span) {
+/* source NULL: the file at `path`, read now. */
+static void run_file(FileModule *m, const char *path, const Source *source, Span span) {
   DiagVec *old = diag_capture();
-  const Source *source = source_read(path);
+  if (!source) source = source_read(path);
   AstModule *tree = source ? parse_module(source) : NULL;
   bool bad = diag_error_count() > 0;
   diag_append(diag_restore(old));
@@ -61,9 +62,8 @@ static void run_file(FileModule *m, const char *path, Span span) {
   error_raise(e);
 }
 
-Value module_load_file(const char *name, const char *path, Span span) {
+static Value load_once(const char *name, const char *path, const Source *source, Span span) {
   path = str_intern(path);
-  if (path[strlen(path) - 1] == '/') return value_namespace(name);
   FileModule *m = map_get(&modules, path);
   if (m && m->running)
     raise("ImportError", span, "the modules import each other: '%s' is still being read", name);
@@ -77,8 +77,17 @@ Value module_load_file(const char *name, const char *path, Span span) {
   m->env->path = path;
   env_set(m->env, str_intern("__name__"), value_str(name));
   map_set(&modules, path, m);
-  run_file(m, path, span);
+  run_file(m, path, source, span);
   return value_of(&type_namespace, m);
+}
+
+Value module_load_file(const char *name, const char *path, Span span) {
+  if (path[strlen(path) - 1] == '/') return value_namespace(name);
+  return load_once(name, path, NULL, span);
+}
+
+Value module_load_source(const char *name, const Source *source) {
+  return load_once(name, source->name, source, (Span){0});
 }
 
 /* ---- finding files ---- */
@@ -118,11 +127,30 @@ static const char *find_file(Env *env, const char *dotted, int level) {
   return path;
 }
 
+static bool is_part(Value v) {
+  return v.type == &type_namespace && ((Namespace *)v.object)->is_part;
+}
+
+/* a.b.c as attributes of the registered module a; absent if there are none such. */
+static Value import_attributes(const char *dotted, Span span) {
+  const char *end = strchrnul(dotted, '.'), *first = str_intern_n(dotted, (size_t)(end - dotted));
+  if (!*end || !namespace_is_registered(first)) return value_absent();
+  Value v = namespace_import(first, span);
+  bool part = is_part(v);
+  while (*end && v.type) {
+    const char *name = end + 1;
+    end = strchrnul(name, '.');
+    v = value_find_attr(v, str_intern_n(name, (size_t)(end - name)), span);
+  }
+  return !v.type && part ? value_missing(dotted) : v;
+}
+
 static Value import_module(Env *env, const char *dotted, int level, Span span) {
   if (!level && namespace_is_registered(dotted)) return namespace_import(dotted, span);
   const char *path = find_file(env, dotted, level);
   if (path) return module_load_file(dotted, path, span);
-  return namespace_import(dotted, span); /* raises, with a near name */
+  Value v = level ? value_absent() : import_attributes(dotted, span);
+  return v.type ? v : namespace_import(dotted, span); /* raises, with a near name */
 }
 
 /* Makes `child` an attribute of the module it is inside of: for `import a.b`. */
@@ -141,7 +169,7 @@ static Value import_chain(Env *env, const char *dotted, Span span) {
     const char *last = strrchr(name, '.') ? str_intern(strrchr(name, '.') + 1) : name;
     bool inner = parent.type == &type_namespace;
     Value v = value_absent();
-    if (!*end || namespace_is_registered(name) || find_file(env, name, 0))
+    if (!*end || namespace_is_registered(name) || find_file(env, name, 0) || is_part(parent))
       v = import_module(env, name, 0, span);
     else v = value_namespace(name);
     if (inner) attach(parent, last, v);
@@ -181,11 +209,14 @@ static void import_all(Env *env, Value module, Span span) {
 }
 
 static Value import_name(Env *env, Value module, const char *from, int level, AstAlias *a) {
-  Value v = module.type ? value_find_attr(module, a->name, a->ast.span) : value_absent();
+  bool missing = module.type == &type_missing;
+  Value v =
+      module.type && !missing ? value_find_attr(module, a->name, a->ast.span) : value_absent();
   if (v.type) return v;
   const char *inner = from ? str_format("%s.%s", from, a->name) : a->name;
   const char *path = find_file(env, inner, level);
   if (path) return module_load_file(inner, path, a->ast.span);
+  if (is_part(module) || missing) return value_missing(inner);
   StrVec names = {0};
   if (module.type) value_attr_names(module, &names);
   const char *near = str_near(a->name, names.at, names.len);

@@ -4,13 +4,14 @@
 #include "ir/target.h"
 
 typedef struct OptJob {
-  const char *passes, *target, *module, *path, *output;
+  const char *passes, *target, *module, *path, *output, *load;
   Instruments instruments;
   bool tvm_style;
 } OptJob;
 
 static void run_opt(void *context) {
   OptJob *job = context;
+  if (job->load) module_load_file("__passes__", job->load, (Span){0});
   Session *s = tool_definitions(job->path);
   if (!s || diag_error_count()) return;
   const Target *target = job->target ? target_parse(job->target, (Span){0}) : NULL;
@@ -34,6 +35,7 @@ int tool_opt(int argc, char **argv) {
   const Option options[] = {
       {"--passes", 'p', &job.passes, NULL,
        "the pipeline: \"Simplify, UnrollLoop(auto_max_extent=8)\""},
+      {"--load", 'l', &job.load, NULL, "a script to run first, for the passes that it defines"},
       {"--target", 't', &job.target, NULL, "a target that passes may ask about"},
       {"--module", 'm', &job.module, NULL, "one module of several, by name"},
       {"--output", 'o', &job.output, NULL, "write the text to a file"},

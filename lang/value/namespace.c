@@ -43,8 +43,15 @@ static bool is_parent(const char *name) {
   return false;
 }
 
+const NamespaceLibrary *namespace_library;
+
+static bool library_has(const char *name) {
+  return namespace_library && namespace_library->has(name);
+}
+
 static Value load_registered(const char *name) {
   Registered *r = find_registered(name);
+  if (!r && library_has(name)) return namespace_library->load(name);
   if (!r && is_parent(name)) {
     namespace_register(name, NULL);
     r = find_registered(name);
@@ -59,7 +66,7 @@ static Value load_registered(const char *name) {
 
 bool namespace_is_registered(const char *name) {
   name = str_intern(name);
-  return find_registered(name) || is_parent(name);
+  return find_registered(name) || library_has(name) || is_parent(name);
 }
 
 Value namespace_import(const char *name, Span span) {

@@ -17,6 +17,8 @@ Value value_type(const ValueType *type) {
 }
 
 Value value_type_of(Value v) {
+  Value class = v.type->class_of ? v.type->class_of(v) : value_absent();
+  if (class.type) return class;
   return v.type == &type_instance ? value_class(((InstanceObject *)v.object)->class)
                                   : value_type(v.type);
 }
@@ -31,6 +33,7 @@ bool value_is_instance(Value v, Value type, Span span) {
     return type.object == &object_class ||
            (v.type == &type_instance &&
             class_is_subclass(((InstanceObject *)v.object)->class, type.object));
+  if (type.type->has_instance) return type.type->has_instance(type, v);
   if (type.type == &type_none) return v.type == &type_none;
   if (type.type != &type_type)
     raise("TypeError", span, "isinstance() arg 2 must be a type or a tuple of types, not '%s'",

@@ -169,8 +169,11 @@ _Noreturn static void no_attribute(Value v, const char *name, Span span) {
   StrVec names = {0};
   value_attr_names(v, &names);
   const char *near = str_near(name, names.at, names.len);
-  raise("AttributeError", span, "%s has no attribute '%s'%s", owner_text(v), name,
-        near ? str_format(" (did you mean '%s'?)", near) : "");
+  const char *hint = near ? str_format(" (did you mean '%s'?)", near) : "";
+  Namespace *ns = v.type == &type_namespace ? v.object : NULL;
+  if (ns && ns->is_part)
+    raise("AttributeError", span, "%s.%s is not provided%s", ns->name, name, hint);
+  raise("AttributeError", span, "%s has no attribute '%s'%s", owner_text(v), name, hint);
 }
 
 Value value_get_attr(Value v, const char *name, Span span) {

@@ -72,6 +72,10 @@ struct ValueType {
   Value (*select)(Value c, Value a, Value b, Span span);
   /* format(v, spec). NULL: the spec is applied to str(v). */
   void (*format)(Value v, const char *spec, Str *out, Span span);
+  /* type(v) where values of one type have several classes; no type: none. NULL: the type itself. */
+  Value (*class_of)(Value v);
+  /* isinstance(x, v) for values v of this type, which are classes. NULL: they are none. */
+  bool (*has_instance)(Value v, Value x);
   /* `a += b` in place; no type: as a + b. NULL: as binary. */
   Value (*inplace)(AstOp op, Value a, Value b, Span span);
 };
@@ -79,7 +83,7 @@ struct ValueType {
 extern const ValueType type_none, type_bool, type_int, type_float, type_str, type_list, type_tuple,
     type_dict, type_set, type_range, type_slice, type_ellipsis, type_function, type_builtin,
     type_bound_method, type_class, type_instance, type_namespace, type_iterator, type_type,
-    type_descriptor, type_file;
+    type_descriptor, type_file, type_missing;
 
 static inline Value value_absent(void) { return (Value){0}; }
 static inline Value value_none(void) { return (Value){.type = &type_none}; }
@@ -198,7 +202,10 @@ typedef struct Namespace {
   Value (*find)(struct Namespace *ns, const char *name);
   void (*names)(struct Namespace *ns, StrVec *out);
   void (*set)(struct Namespace *ns, const char *name, Value x); /* NULL: into `values` */
+  bool is_part; /* of a library that has more: what is not here "is not provided" */
 } Namespace;
+/* What importing a name gives that such a library may have: each use of it is an ImportError. */
+Value value_missing(const char *dotted);
 Value value_namespace(const char *name);
 void namespace_set(Value ns, const char *name, Value x);
 void namespace_add_builtins(Value ns, const Builtin *table, int n);
@@ -207,6 +214,14 @@ void namespace_add_builtins(Value ns, const Builtin *table, int n);
 void namespace_register(const char *name, Value (*load)(void));
 Value namespace_import(const char *name,
                        Span span); /* raises ModuleNotFoundError with a near name */
+
+/* Modules that are written in the language and that the program carries: found as registered ones
+ * are. */
+typedef struct NamespaceLibrary {
+  bool (*has)(const char *dotted);
+  Value (*load)(const char *dotted);
+} NamespaceLibrary;
+extern const NamespaceLibrary *namespace_library; /* NULL: none */
 
 bool namespace_is_registered(const char *name); /* it, or a name below it */
 void namespace_registered_names(StrVec *out);

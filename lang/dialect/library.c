@@ -1,0 +1,57 @@
+/* library.c -- modules of the standard library that are written in the language: the files of
+ * stdlib/module/, imported by their path: stdlib/module/tvm/testing.tvms is tvm.testing. A file is
+ * read when it is first imported. */
+#include "lang/dialect/dialect_impl.h"
+#include "lang/dialect/stdlib.h"
+
+#define FOLDER "stdlib/module/"
+
+static const StdlibFile *find_file(const char *dotted) {
+  char *path = (char *)(uintptr_t)str_format(FOLDER "%s.tvms", dotted);
+  for (char *c = path + strlen(FOLDER); c[strlen(".tvms")]; c++)
+    if (*c == '.') *c = '/';
+  for (int i = 0; i < stdlib_file_count; i++)
+    if (str_same(stdlib_files[i].path, path)) return &stdlib_files[i];
+  return NULL;
+}
+
+static bool library_has(const char *dotted) { return find_file(dotted) != NULL; }
+
+typedef struct Load {
+  const char *dotted;
+  Value module;
+} Load;
+
+static void load(void *context) {
+  static Map sources; /* StdlibFile to Source */
+  Load *l = context;
+  const StdlibFile *f = find_file(l->dotted);
+  const Source *source = map_get(&sources, f);
+  if (!source) {
+    source = source_add(f->path, f->text, (size_t)(f->end - f->text - 1));
+    map_set(&sources, f, (void *)(uintptr_t)source);
+  }
+  l->module = module_load_source(l->dotted, source);
+  ((Namespace *)l->module.object)->is_part = true;
+}
+
+static Value library_load(const char *dotted) {
+  Load l = {.dotted = dotted};
+  run_outside(load, &l);
+  return l.module;
+}
+
+/* Names that begin with _ are the file's own. */
+Value library_attr(const char *dotted, const char *name) {
+  if (*name == '_' || !library_has(dotted)) return value_absent();
+  return value_find_attr(library_load(dotted), str_intern(name), (Span){0});
+}
+
+void library_names(const char *dotted, StrVec *out) {
+  if (library_has(dotted)) value_attr_names(library_load(dotted), out);
+}
+
+void library_start(void) {
+  static const NamespaceLibrary library = {library_has, library_load};
+  namespace_library = &library;
+}

@@ -1,0 +1,196 @@
+/* pass_value.c -- tvm.transform: passes and pipelines as values, and passes that are written in
+ * script. A pass from script joins the table of passes, so that pipelines as text find it. */
+#include "lang/dialect/packed.h"
+#include "passes/passes.h"
+
+#define ARG(i)  call->args[i]
+#define SPAN(i) call->spans[i]
+
+/* ---- pipelines as values: tvm.transform.FuseOps(max_depth=8)(mod) ---- */
+
+typedef struct PassValue {
+  Pipeline pipeline;
+} PassValue;
+
+static Value run_passes(Value f, CallArgs *args) {
+  PassValue *p = f.object;
+  if (args->positional.len != 1 || args->names.len)
+    raise("TypeError", args->span, "a pass takes one module");
+  bool lone = !value_is_node(args->positional.at[0], NK_IRModule);
+  Node *out = pipeline_run(&p->pipeline, to_module(args->positional.at[0], args->span), NULL, NULL);
+  return value_node(lone ? AS(IRModule, out)->functions.at[0] : out);
+}
+static void passes_repr(Value v, Str *out) {
+  str_add(out, pipeline_text(&((PassValue *)v.object)->pipeline));
+}
+static Value passes_attr(Value v, const char *name, Span span) {
+  (void)span;
+  if (!str_same(name, "name")) return value_absent();
+  return value_str(pipeline_text(&((PassValue *)v.object)->pipeline));
+}
+static const ValueType type_passes = {
+    .name = "pass", .call = run_passes, .repr = passes_repr, .get_attr = passes_attr};
+
+static Value value_passes(Pipeline p) {
+  return value_of(&type_passes, NEW(PassValue, .pipeline = p));
+}
+
+static Value make_pass(Value f, CallArgs *args) {
+  const Pass *p = f.object;
+  if (args->positional.len > p->option_count)
+    raise("TypeError", args->span, "%s takes %d options", p->name, p->option_count);
+  Str text = {0};
+  str_printf(&text, "%s(", p->name);
+  for (int i = 0; i < args->positional.len; i++)
+    str_printf(&text, "%s=%s, ", p->options[i].name, value_repr(args->positional.at[i]));
+  for (int i = 0; i < args->names.len; i++)
+    str_printf(&text, "%s=%s, ", args->names.at[i], value_repr(args->named.at[i]));
+  str_add(&text, ")");
+  return value_passes(pipeline_parse(str_text(&text), args->span));
+}
+static void pass_class_repr(Value v, Str *out) { str_add(out, ((const Pass *)v.object)->name); }
+static const ValueType type_pass_class = {
+    .name = "pass", .call = make_pass, .repr = pass_class_repr};
+
+/* ---- passes written in script ---- */
+
+typedef struct ScriptPass {
+  Value body; /* a function, an object with transform_module or transform_function, or a class of
+                 such objects, made with the options of the pipeline */
+} ScriptPass;
+
+static Value option_literal(const char *text) {
+  const Source *source = source_add("<option>", text, strlen(text));
+  return eval(env_builtins(), parse_expression(source));
+}
+
+static Value pass_object(ScriptPass *s, const PassContext *context) {
+  if (s->body.type != &type_class) return s->body;
+  CallArgs args = {0};
+  for (int i = 0; i < context->options.len; i++) {
+    if (!context->options.at[i].key) continue;
+    vec_push(&args.names, context->options.at[i].key);
+    vec_push(&args.named, option_literal(context->options.at[i].value));
+  }
+  return value_call(s->body, &args);
+}
+
+static Value current_context(Span span) {
+  Value class = library_attr("tvm.transform", "PassContext");
+  return value_call_with(value_get_attr(class, str_intern("current"), span), 0, NULL, span);
+}
+
+static Node *run_script_pass(Node *n, const PassContext *context) {
+  const Pass *p = context->pass;
+  bool on_module = p->level == PASS_MODULE;
+  Value f = pass_object(p->definition, context), ctx = current_context(n->span);
+  const char *method = on_module ? "transform_module" : "transform_function";
+  if (f.type == &type_instance) f = value_get_attr(f, str_intern(method), n->span);
+  Value args[] = {value_node(n), on_module ? ctx : value_node(context->module), ctx};
+  Value out = value_call_with(f, on_module ? 2 : 3, args, n->span);
+  bool fits = out.type == &type_node && out.node->kind == n->kind;
+  if (!fits)
+    raise("TypeError", n->span, "the pass %s must return an %s, found %s", p->name,
+          node_kind_name(n->kind), value_type_name(out));
+  return out.node;
+}
+
+static const Pass *script_pass(const char *name, PassLevel level, Value body) {
+  Value doc = value_find_attr(body, str_intern("__doc__"), (Span){0});
+  const char *text = doc.type == &type_str ? value_text(doc) : "a pass written in script";
+  return NEW(Pass, .name = str_intern(name), .level = level, .doc = text, .run = run_script_pass,
+             .definition = NEW(ScriptPass, .body = body));
+}
+
+static Value lone_pass(const Pass *p) {
+  Pipeline one = {0};
+  vec_push(&one, ((PassCall){p, {0}}));
+  return value_passes(one);
+}
+
+/* A class of passes, as value: calling it makes an object, which is a pass. */
+static Value make_script_pass(Value f, CallArgs *args) {
+  const Pass *p = f.object;
+  ScriptPass *s = p->definition;
+  return lone_pass(script_pass(p->name, p->level, value_call(s->body, args)));
+}
+static const ValueType type_script_pass_class = {
+    .name = "pass", .call = make_script_pass, .repr = pass_class_repr};
+
+static Value define_pass(PassLevel level, Value name, Value body, Span span) {
+  if (body.type != &type_function && body.type != &type_class)
+    raise("TypeError", span, "a pass is a function or a class, found %s", value_type_name(body));
+  if (value_is_none(name)) name = value_get_attr(body, str_intern("__name__"), span);
+  const Pass *p = script_pass(value_as_text(name, "the name of a pass", span), level, body);
+  if (!pass_define(p)) raise("ValueError", span, "there is a pass '%s' already", p->name);
+  if (body.type == &type_function) return lone_pass(p);
+  return value_of(&type_script_pass_class, (void *)(uintptr_t)p);
+}
+
+static Value decorate_pass(BuiltinCall *call) {
+  ValueVec *given = value_items(call->self);
+  return define_pass((PassLevel)given->at[0].integer, given->at[1], ARG(0), call->span);
+}
+static const Builtin pass_decorator = {"pass", "pass_func", decorate_pass, "makes it a pass"};
+
+/* @module_pass, @module_pass(opt_level=0, name="X"). */
+static Value pass_of_level(BuiltinCall *call, PassLevel level) {
+  if (!value_is_none(ARG(0))) return define_pass(level, ARG(2), ARG(0), call->span);
+  return value_method(&pass_decorator, value_tuple_of(2, value_int(level), ARG(2)));
+}
+static Value module_pass(BuiltinCall *call) { return pass_of_level(call, PASS_MODULE); }
+static Value function_pass(BuiltinCall *call) { return pass_of_level(call, PASS_GRAPH); }
+static Value prim_func_pass(BuiltinCall *call) { return pass_of_level(call, PASS_PRIM); }
+
+/* ---- the namespace ---- */
+
+static Value find_pass(Namespace *ns, const char *name) {
+  (void)ns;
+  const Pass *p = pass_find(name);
+  if (!p) return library_attr("tvm.transform", name);
+  if (!p->definition) return value_of(&type_pass_class, (void *)(uintptr_t)p);
+  bool is_class = ((ScriptPass *)p->definition)->body.type == &type_class;
+  return is_class ? value_of(&type_script_pass_class, (void *)(uintptr_t)p) : lone_pass(p);
+}
+static void pass_names(Namespace *ns, StrVec *out) {
+  (void)ns;
+  for (int i = 0; pass_at(i); i++) vec_push(out, pass_at(i)->name);
+  library_names("tvm.transform", out);
+}
+
+/* transform.Sequential([p, q]), or a pipeline as text. */
+static Value transform_sequential(BuiltinCall *call) {
+  if (ARG(0).type == &type_str) return value_passes(pipeline_parse(value_text(ARG(0)), SPAN(0)));
+  Pipeline all = {0};
+  ValueVec passes = value_to_vec(ARG(0), SPAN(0));
+  for each (Value, v, &passes) {
+    if (v->type != &type_passes)
+      raise("TypeError", SPAN(0), "expected passes, found %s", value_type_name(*v));
+    for each (PassCall, c, &((PassValue *)v->object)->pipeline) vec_push(&all, *c);
+  }
+  return value_passes(all);
+}
+
+#define PASS_DECORATOR_ARGS                                                                        \
+  "pass_func=None, opt_level=None, name=None, required=None, traceable=False"
+static const Builtin transform_names[] = {
+    {"Sequential", "passes, opt_level=None, name=None, required=None", transform_sequential,
+     "passes one after the other: a list, or a pipeline as text"},
+    {"module_pass", PASS_DECORATOR_ARGS, module_pass,
+     "makes f(mod, ctx), or a class with transform_module, a pass on modules"},
+    {"function_pass", PASS_DECORATOR_ARGS, function_pass,
+     "makes f(func, mod, ctx), or a class with transform_function, a pass on graph functions"},
+    {"prim_func_pass", PASS_DECORATOR_ARGS, prim_func_pass,
+     "makes f(func, mod, ctx), or a class with transform_function, a pass on tensor programs"},
+};
+
+Value transform_namespace(void) {
+  static Value ns;
+  if (ns.type) return ns;
+  ns = value_namespace("tvm.transform");
+  namespace_add_builtins(ns, transform_names, sizeof transform_names / sizeof *transform_names);
+  ((Namespace *)ns.object)->find = find_pass;
+  ((Namespace *)ns.object)->names = pass_names;
+  ((Namespace *)ns.object)->is_part = true;
+  return ns;
+}
