@@ -2,8 +2,7 @@
  * again. */
 #include "lang/tool/tool.h"
 
-/* parse(print(m)) equals m, and prints to the same bytes. */
-static bool check_roundtrip(const char *path, const NamedModule *m, const PrintOptions *style) {
+bool check_roundtrip(const char *path, const NamedModule *m, const PrintOptions *style) {
   const char *text = ir_print(m->module, style), *why = NULL;
   int before = diag_error_count();
   Session *s = session_definitions(
