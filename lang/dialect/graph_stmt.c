@@ -112,13 +112,12 @@ static void exec_graph_statement(Env *env, Ast *statement);
 
 /* Names of the block that R.output has named are seen after it. */
 static void keep_outputs(Env *env, Env *inner) {
-  for (int i = 0; i < inner->names.len; i++) {
-    const MapEntry *e = &inner->names.at[i];
-    Value *x = e->value;
-    if (e->key && x->type == &type_poison) env_set(env, e->key, *x); /* told already */
-    if (!e->key || x->type != &type_node) continue;
+  for each (NameEntry, e, &inner->names) {
+    Value x = e->value;
+    if (x.type == &type_poison) env_set(env, e->name, x); /* told already */
+    if (x.type != &type_node) continue;
     for each (Node *, v, &graph->outputs)
-      if (x->node == *v) env_set(env, e->key, *x);
+      if (x.node == *v) env_set(env, e->name, x);
   }
 }
 
@@ -147,12 +146,9 @@ static void dataflow_statement(Env *env, AstWith *w) {
   graph->in_dataflow = false;
   keep_outputs(env, inner);
   /* What belongs to the block only: for the message about a use after it. */
-  for (int i = 0; i < inner->names.len; i++) {
-    const MapEntry *e = &inner->names.at[i];
-    Value *x = e->value;
-    if (e->key && x->type == &type_node && !env_find(env, e->key))
-      map_set(&graph->ended, e->key, x->node);
-  }
+  for each (NameEntry, e, &inner->names)
+    if (e->value.type == &type_node && !env_find(env, e->name))
+      map_set(&graph->ended, e->name, e->value.node);
 }
 
 /* ---- branches ---- */
@@ -184,7 +180,7 @@ static Node *arm_seq(Env *env, const AstVec *arm, const char *name, Span span) {
   graph->blocks = graph->bindings = (NodeVec){0};
   Env *inner = env_new(env);
   for each (Ast *, s, arm) exec_graph_statement(inner, *s);
-  Value *result = name ? map_get(&inner->names, name) : NULL;
+  Value *result = name ? names_get(&inner->names, name) : NULL;
   Node *body = result                ? to_relax(*result, span)
                : graph->bindings.len ? AS(VarBinding, vec_last(&graph->bindings))->var
                                      : NULL;

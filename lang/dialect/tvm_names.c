@@ -237,9 +237,8 @@ enum { IR_BUILTINS = sizeof ir_builtins / sizeof *ir_builtins };
 static Value library_namespace(const char *name, Value script) {
   Value ns = value_namespace(name);
   ((Namespace *)ns.object)->find = ((Namespace *)script.object)->find;
-  Map *from = &((Namespace *)script.object)->values;
-  for (int i = 0; i < from->len; i++)
-    if (from->at[i].key) namespace_set(ns, from->at[i].key, *(Value *)from->at[i].value);
+  for each (NameEntry, e, &((Namespace *)script.object)->values)
+    if (e->name) namespace_set(ns, e->name, e->value);
   namespace_set(ns, "transform", transform_namespace());
   return ns;
 }

@@ -57,12 +57,10 @@ void bind_target(Binder *b, Ast *target, Value x, Span span) {
   }
 }
 
-static void bind_in_scope(Binder *b, Ast *name, Value x) {
-  env_assign(b->env, AST_AS(Name, name)->name, x);
-}
+static void bind_in_scope(Binder *b, Ast *name, Value x) { assign_name(b->env, name, x); }
 
 void assign_target(Env *env, Ast *target, Value x, Span span) {
-  if (target->kind == AST_KIND_Name) return env_assign(env, AST_AS(Name, target)->name, x);
+  if (target->kind == AST_KIND_Name) return assign_name(env, target, x);
   Binder b = {.bind = bind_in_scope, .env = env};
   bind_target(&b, target, x, span);
 }
@@ -73,7 +71,7 @@ void aug_assign(Env *env, AstAugAssign *s) {
   switch (t->kind) {
   case AST_KIND_Name: {
     Value old = eval(env, t);
-    env_assign(env, AST_AS(Name, t)->name, value_inplace(s->op, old, eval(env, s->value), span));
+    assign_name(env, t, value_inplace(s->op, old, eval(env, s->value), span));
     break;
   }
   case AST_KIND_Subscript: {
@@ -96,9 +94,9 @@ void aug_assign(Env *env, AstAugAssign *s) {
 static void delete_attribute(Env *env, AstAttribute *a) {
   Value v = eval(env, a->value);
   bool gone = false;
-  if (v.type == &type_instance) gone = map_remove(&((InstanceObject *)v.object)->attrs, a->name);
+  if (v.type == &type_instance) gone = names_remove(&((InstanceObject *)v.object)->attrs, a->name);
   if (v.type == &type_class && !((ClassObject *)v.object)->is_builtin)
-    gone = map_remove(&((ClassObject *)v.object)->attrs, a->name);
+    gone = names_remove(&((ClassObject *)v.object)->attrs, a->name);
   if (gone) return;
   value_get_attr(v, a->name, a->ast.span);
   raise("AttributeError", a->ast.span, "attribute '%s' of '%s' object cannot be deleted", a->name,
@@ -107,12 +105,9 @@ static void delete_attribute(Env *env, AstAttribute *a) {
 
 static void delete_name(Env *env, Ast *target) {
   const char *name = AST_AS(Name, target)->name;
-  if (map_remove(&env->names, name)) return;
-  bool global = false;
-  for each (const char *, g, &env->globals) global |= *g == name;
-  if (global && map_remove(&env_module(env)->names, name)) return;
   env_get(env, name, target->span);
-  raise("NameError", target->span, "name '%s' is not of this scope", name);
+  if (!env_remove(env, name))
+    raise("NameError", target->span, "name '%s' is not of this scope", name);
 }
 
 void delete_target(Env *env, Ast *target) {

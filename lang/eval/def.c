@@ -31,7 +31,7 @@ Value function_new(Env *env, Ast *def) {
 static Value tree_call(Value v, CallArgs *args) {
   TreeDecorator *t = v.object;
   return value_of(&type_tree_decorator, NEW(TreeDecorator, .name = t->name, .decorate = t->decorate,
-                                            .args = gc_copy(args, sizeof *args)));
+                                            .args = args_copy(args)));
 }
 
 static void tree_repr(Value v, Str *out) {

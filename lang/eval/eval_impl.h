@@ -37,11 +37,29 @@ Value eval_yield(Env *env, Ast *e);
 typedef struct FunctionPlan {
   Signature signature; /* without default values */
   bool simple;         /* plain parameters only */
-  Map locals;          /* names it assigns, parameters included; to themselves */
+  bool keeps;          /* something in it may outlive a call and see its names */
+  Names scope;         /* names it assigns, parameters first, without values */
   StrVec globals, nonlocals;
   const char *doc; /* or NULL */
 } FunctionPlan;
 const FunctionPlan *function_plan(Ast *def_or_lambda);
+
+/* ---- names in trees: each remembers where it was found last ----
+ *
+ * A hint is the number of scopes to go outwards (8 bits) and the place + 1 in that scope (24 bits).
+ * Only scopes whose names are fixed by the text (calls, comprehensions) are skipped, so a hint that
+ * finds the name finds the right one. */
+
+static inline Value *name_at(Env *env, uint32_t hint, const char *name) {
+  for (uint32_t hops = hint >> 24; hops && env; hops--) env = env->outer;
+  uint32_t place = (hint & 0xffffff) - 1;
+  if (!env || place >= (uint32_t)env->names.len || env->names.at[place].name != name) return NULL;
+  return &env->names.at[place].value;
+}
+
+Value eval_name(Env *env, Ast *name);
+void assign_name(Env *env, Ast *name, Value x);    /* as the statement name = x */
+void bind_name_here(Env *env, Ast *name, Value x); /* in this very scope */
 
 /* A generator that runs the body of a function call step by step. */
 Value generator_new(Env *env, AstDef *def);

@@ -3,12 +3,6 @@
 
 /* ---- literals and names ---- */
 
-static Value eval_name(Env *env, Ast *e) {
-  const char *name = AST_AS(Name, e)->name;
-  Value *x = env_find(env, name);
-  return x ? *x : env_get(env, name, e->span);
-}
-
 static Value eval_int(Env *env, Ast *e) {
   (void)env;
   AstInt *i = AST_AS(Int, e);
@@ -150,7 +144,7 @@ static Value eval_if_exp(Env *env, Ast *e) {
 static Value eval_named(Env *env, Ast *e) {
   AstNamedExpr *n = AST_AS(NamedExpr, e);
   Value x = eval(env, n->value);
-  env_assign(env, AST_AS(Name, n->target)->name, x);
+  assign_name(env, n->target, x);
   return x;
 }
 

@@ -17,7 +17,7 @@ static struct {
   const char *name;
 } recent[512];
 
-static const Builtin *find_row(const Builtin *table, int n, const char *name) {
+const Builtin *builtin_find(const Builtin *table, int n, const char *name) {
   size_t at = ((uintptr_t)table >> 4 ^ (uintptr_t)name >> 3) % (sizeof recent / sizeof *recent);
   if (recent[at].table == table && recent[at].name == name) return recent[at].row;
   const Builtin *row = NULL;
@@ -30,7 +30,7 @@ static const Builtin *find_row(const Builtin *table, int n, const char *name) {
 }
 
 Value builtin_method(const Builtin *table, int n, Value self, const char *name) {
-  const Builtin *row = find_row(table, n, name);
+  const Builtin *row = builtin_find(table, n, name);
   return row ? value_method(row, self) : value_absent();
 }
 
@@ -52,6 +52,21 @@ static bool is_of(Value v, const ValueType *owner) {
   return v.type == owner || (owner == &type_int && v.type == &type_bool);
 }
 
+Value builtin_call(const Builtin *b, Value self, CallArgs *args) {
+  const Signature *s = signature_of(b);
+  int n = s->params.len;
+  Value values[n + 1];
+  Span spans[n + 1];
+  signature_bind(s, b->name, args, NULL, values, spans);
+  BuiltinCall c = {.builtin = b,
+                   .self = self,
+                   .args = values,
+                   .spans = spans,
+                   .span = args->span,
+                   .env = args->env};
+  return b->fn(&c);
+}
+
 static Value call(Value f, CallArgs *args) {
   BuiltinObject *o = f.object;
   const Builtin *b = o->builtin;
@@ -67,18 +82,7 @@ static Value call(Value f, CallArgs *args) {
     if (rest.spans.len) rest.spans.at++, rest.spans.len--;
     args = &rest;
   }
-  const Signature *s = signature_of(b);
-  int n = s->params.len;
-  Value values[n + 1];
-  Span spans[n + 1];
-  signature_bind(s, b->name, args, NULL, values, spans);
-  BuiltinCall c = {.builtin = b,
-                   .self = self,
-                   .args = values,
-                   .spans = spans,
-                   .span = args->span,
-                   .env = args->env};
-  return b->fn(&c);
+  return builtin_call(b, self, args);
 }
 
 static void repr(Value v, Str *out) {

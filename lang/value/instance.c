@@ -8,14 +8,16 @@ Value value_instance(ClassObject *c) {
 }
 
 Value instance_get(const InstanceObject *o, const char *name) {
-  Value *x = map_get(&o->attrs, name);
+  Value *x = names_get(&o->attrs, name);
   return x ? *x : value_absent();
 }
 
-void instance_set(InstanceObject *o, const char *name, Value x) {
-  Value *old = map_get(&o->attrs, name);
-  if (old) *old = x;
-  else map_set(&o->attrs, name, gc_copy(&x, sizeof x));
+void instance_set(InstanceObject *o, const char *name, Value x) { names_set(&o->attrs, name, x); }
+
+Value instance_method(const InstanceObject *o, const char *name) {
+  if (names_get(&o->attrs, name)) return value_absent();
+  Value found = class_lookup(o->class, name);
+  return found.type == &type_function ? found : value_absent();
 }
 
 Value instance_special(Value v, const char *name, int n, const Value *args, Span span) {
@@ -41,16 +43,14 @@ static Value demand(Value v, const char *name, int n, const Value *args, const c
 
 static Value own_dict(InstanceObject *o) {
   Value dict = value_dict();
-  for (int i = 0; i < o->attrs.len; i++)
-    if (o->attrs.at[i].key)
-      value_dict_set(dict, value_str(o->attrs.at[i].key), *(Value *)o->attrs.at[i].value,
-                     (Span){0});
+  for each (NameEntry, e, &o->attrs)
+    if (e->name) value_dict_set(dict, value_str(e->name), e->value, (Span){0});
   return dict;
 }
 
 static Value get_attr(Value v, const char *name, Span span) {
   InstanceObject *o = object_of(v);
-  Value *own = map_get(&o->attrs, name);
+  Value *own = names_get(&o->attrs, name);
   if (own) return *own;
   Value found = class_lookup(o->class, name);
   if (found.type) return class_bind(found, v, o->class, span);
@@ -87,8 +87,7 @@ static bool set_attr(Value v, const char *name, Value x, Span span) {
 
 static void attr_names(Value v, StrVec *out) {
   InstanceObject *o = object_of(v);
-  for (int i = 0; i < o->attrs.len; i++)
-    if (o->attrs.at[i].key) vec_push(out, o->attrs.at[i].key);
+  names_list(&o->attrs, out);
   value_attr_names(value_class(o->class), out);
 }
 

@@ -100,13 +100,13 @@ typedef struct FunctionObject {
   ValueVec defaults; /* beside the parameters; absent where there is none */
   const struct FunctionPlan *plan;
   Env *class_scope; /* the class body that defined it, for super(); or NULL */
-  Map attrs;        /* name to Value *; __doc__ is among them if set */
+  Names attrs;      /* __doc__ is among them if set */
 } FunctionObject;
 
 typedef struct ClassObject {
   const char *name;
   struct ClassObject *base; /* NULL: object */
-  Map attrs;                /* name to Value * */
+  Names attrs;
   bool is_exception;
   bool is_builtin; /* not made by a class statement: it cannot be changed */
   const char *doc;
@@ -115,7 +115,7 @@ typedef struct ClassObject {
 
 typedef struct InstanceObject {
   ClassObject *class;
-  Map attrs;             /* name to Value * */
+  Names attrs;
   Error *raised;         /* of an exception: as it was raised last, or NULL */
   const Error *context;  /* ... and what was being handled then, or its cause */
   bool context_is_cause; /* by raise ... from */
@@ -142,10 +142,15 @@ Value value_class(ClassObject *c);
 Value class_lookup(const ClassObject *c, const char *name); /* in it and its bases; or absent */
 bool class_is_subclass(const ClassObject *c, const ClassObject *base);
 void class_set(ClassObject *c, const char *name, Value x);
+/* The __init__ of a class whose objects are made by it alone; absent if there is none. */
+Value class_plain_init(const ClassObject *c);
+void class_check_init(Value result, Span span);                       /* raises unless it is None */
 Value class_bind(Value found, Value self, ClassObject *c, Span span); /* functions become methods */
 Value value_instance(ClassObject *c);
 Value instance_get(const InstanceObject *o, const char *name); /* own attributes only */
 void instance_set(InstanceObject *o, const char *name, Value x);
+/* The function of its class that o.name would bind; absent if it is anything else. */
+Value instance_method(const InstanceObject *o, const char *name);
 extern const ValueType type_not_implemented;
 /* Calls a special method if the class has it; absent if not, or if it gives NotImplemented. */
 Value instance_special(Value v, const char *name, int n, const Value *args, Span span);
@@ -172,6 +177,12 @@ typedef struct BuiltinObject {
   Value self;
   const ValueType *owner; /* of `str.upper`: takes a value of this type as its first argument */
 } BuiltinObject;
+/* "__init__" and the like, interned once. */
+#define INTERNED(text)                                                                             \
+  ({                                                                                               \
+    static const char *interned;                                                                   \
+    interned ? interned : (interned = str_intern(text));                                           \
+  })
 Value value_unbound_method(const Builtin *b, const ValueType *owner);
 
 /* ---- signatures: of builtins from their text, of functions from their tree (signature.c) ---- */
@@ -192,6 +203,7 @@ const Signature *signature_parse(const char *text);
  * `spans` may be NULL. Raises TypeError if they do not fit. */
 void signature_bind(const Signature *s, const char *function, const CallArgs *args,
                     const Value *defaults, Value *out, Span *spans);
+CallArgs *args_copy(const CallArgs *args); /* which may be kept */
 /* The arguments with one more in front. */
 CallArgs args_with_first(const CallArgs *args, Value first);
 

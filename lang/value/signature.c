@@ -181,6 +181,15 @@ void signature_bind(const Signature *s, const char *function, const CallArgs *ar
   }
 }
 
+CallArgs *args_copy(const CallArgs *args) {
+  CallArgs *copy = gc_copy(args, sizeof *args);
+  size_t n = (size_t)args->positional.len, spans = (size_t)args->spans.len;
+  copy->positional.at = n ? gc_copy(args->positional.at, sizeof(Value) * n) : NULL;
+  copy->spans.at = spans ? gc_copy(args->spans.at, sizeof(Span) * spans) : NULL;
+  copy->env = args->env ? env_keep(args->env) : NULL;
+  return copy;
+}
+
 CallArgs args_with_first(const CallArgs *args, Value first) {
   CallArgs more = *args;
   int n = args->positional.len;

@@ -152,11 +152,13 @@ bool value_contains(Value container, Value x, Span span) {
 /* ---- attributes ---- */
 
 Value value_find_attr(Value v, const char *name, Span span) {
-  return v.type->get_attr ? v.type->get_attr(v, name, span) : value_absent();
+  Value x = v.type->get_attr ? v.type->get_attr(v, name, span) : value_absent();
+  return x.type ? x : builtin_method(v.type->methods, v.type->method_count, v, name);
 }
 
 void value_attr_names(Value v, StrVec *out) {
   if (v.type->attr_names) v.type->attr_names(v, out);
+  builtin_names(v.type->methods, v.type->method_count, out);
 }
 
 static const char *owner_text(Value v) {

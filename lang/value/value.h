@@ -24,6 +24,25 @@ typedef struct Value {
 
 typedef VEC(Value) ValueVec;
 
+/* ---- names.c: names to values, in insertion order ---- */
+
+typedef struct NameEntry {
+  const char *name; /* interned; NULL: removed */
+  Value value;      /* no type: a local variable that has no value now */
+} NameEntry;
+typedef struct Names {
+  NameEntry *at;
+  int len, cap, live; /* len: entries in `at`, removed ones included */
+  int32_t *index;     /* hash to place + 1, 0 if free; NULL while they are few */
+  int index_size;
+} Names;
+
+int names_find(const Names *n, const char *name);   /* its place, or -1 */
+Value *names_get(const Names *n, const char *name); /* NULL if it has no value */
+int names_set(Names *n, const char *name, Value x); /* gives its place */
+bool names_remove(Names *n, const char *name);      /* false if absent */
+void names_list(const Names *n, StrVec *out);       /* those that have a value */
+
 /* The arguments of one call. */
 typedef struct CallArgs {
   ValueVec positional;
@@ -74,6 +93,9 @@ struct ValueType {
   void (*format)(Value v, const char *spec, Str *out, Span span);
   /* `a += b` in place; no type: as a + b. NULL: as binary. */
   Value (*inplace)(AstOp op, Value a, Value b, Span span);
+  /* Attributes that are methods made in C; after those of get_attr. */
+  const struct Builtin *methods;
+  int method_count;
 };
 
 extern const ValueType type_none, type_bool, type_int, type_float, type_str, type_list, type_tuple,
@@ -187,13 +209,15 @@ Value value_builtin(const Builtin *b);
 Value value_method(const Builtin *b, Value self); /* a builtin bound to its object */
 /* Looks `name` up in a table of n rows, bound to self: what get_attr of a builtin type does. */
 Value builtin_method(const Builtin *table, int n, Value self, const char *name);
+const Builtin *builtin_find(const Builtin *table, int n, const char *name); /* or NULL */
+Value builtin_call(const Builtin *b, Value self, CallArgs *args);
 void builtin_names(const Builtin *table, int n, StrVec *out);
 
 /* ---- namespaces: math, np, T, R, modules read from files ---- */
 
 typedef struct Namespace {
   const char *name;
-  Map values; /* interned name to Value * */
+  Names values;
   /* Asked for names that are not in `values`; absent if unknown. May be NULL. */
   Value (*find)(struct Namespace *ns, const char *name);
   void (*names)(struct Namespace *ns, StrVec *out);
