@@ -9,10 +9,10 @@ static Value builtin_abs(BuiltinCall *c) {
   if (x.type == &type_bool) return value_int(x.boolean);
   if (x.type == &type_int) return x.integer < 0 ? value_unary(AST_NEG, x, c->span) : x;
   if (x.type == &type_instance) {
-    Value r = instance_special(x, "__abs__", 0, NULL, c->span);
+    Value r = instance_special(x, INTERNED("__abs__"), 0, NULL, c->span);
     if (r.type) return r;
   }
-  Value method = value_find_attr(x, str_intern("__abs__"), c->span);
+  Value method = value_find_attr(x, INTERNED("__abs__"), c->span);
   if (method.type) return value_call_with(method, 0, NULL, c->span);
   raise("TypeError", c->spans[0], "bad operand type for abs(): '%s'", value_type_text(x));
 }
@@ -36,11 +36,11 @@ static Value builtin_round(BuiltinCall *c) {
   bool whole = value_is_none(c->args[1]);
   int64_t digits = whole ? 0 : value_as_int(c->args[1], "the number of digits", c->spans[1]);
   if (x.type == &type_instance) {
-    Value r = instance_special(x, "__round__", whole ? 0 : 1, &c->args[1], c->span);
+    Value r = instance_special(x, INTERNED("__round__"), whole ? 0 : 1, &c->args[1], c->span);
     if (r.type) return r;
   }
   Value method = x.type == &type_instance ? value_absent()
-                                          : value_find_attr(x, str_intern("__round__"), c->span);
+                                          : value_find_attr(x, INTERNED("__round__"), c->span);
   if (method.type) return value_call_with(method, whole ? 0 : 1, &c->args[1], c->span);
   if (x.type != &type_float)
     return round_int(value_as_int(x, "the argument of round()", c->spans[0]), digits, c->span);

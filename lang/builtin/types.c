@@ -57,11 +57,12 @@ static Value new_int(BuiltinCall *c) {
             value_repr(x));
     return value_int((int64_t)x.real);
   }
-  Value method =
-      x.type == &type_instance ? instance_special(x, "__int__", 0, NULL, c->span) : value_absent();
+  Value method = x.type == &type_instance
+                     ? instance_special(x, INTERNED("__int__"), 0, NULL, c->span)
+                     : value_absent();
   if (method.type) return method;
-  method = x.type == &type_instance ? value_absent()
-                                    : value_find_attr(x, str_intern("__int__"), c->span);
+  method =
+      x.type == &type_instance ? value_absent() : value_find_attr(x, INTERNED("__int__"), c->span);
   if (method.type) return value_call_with(method, 0, NULL, c->span);
   return value_int(value_as_int(x, "the argument of int()", c->spans[0]));
 }
@@ -94,7 +95,7 @@ static Value new_float(BuiltinCall *c) {
   if (!x.type) return value_float(0);
   if (x.type == &type_str) return float_from_text(x, c->spans[0]);
   Value method = x.type == &type_instance ? value_absent()
-                                          : value_find_attr(x, str_intern("__float__"), c->span);
+                                          : value_find_attr(x, INTERNED("__float__"), c->span);
   if (method.type) return value_call_with(method, 0, NULL, c->span);
   return value_float(value_as_float(x, "the argument of float()", c->spans[0]));
 }

@@ -42,8 +42,10 @@ void bind_target(Binder *b, Ast *target, Value x, Span span) {
     AstSubscript *s = AST_AS(Subscript, target);
     Value v = eval(b->env, s->value);
     Value index = eval(b->env, s->index);
+    Value *item = v.type == &type_list ? item_at_once(v, index) : NULL;
     eval_span = target->span;
-    value_set_item(v, index, x, target->span);
+    if (item) *item = x;
+    else value_set_item(v, index, x, target->span);
     break;
   }
   case AST_KIND_Attribute: {
@@ -65,26 +67,41 @@ void assign_target(Env *env, Ast *target, Value x, Span span) {
   bind_target(&b, target, x, span);
 }
 
+/* a, b = x, y: without a tuple in between. */
+bool assign_side_by_side(Env *env, const AstVec *targets, const AstVec *values) {
+  int n = targets->len;
+  if (values->len != n || has_starred(targets) || has_starred(values)) return false;
+  Value got[n + 1];
+  for (int i = 0; i < n; i++) got[i] = eval(env, values->at[i]);
+  for (int i = 0; i < n; i++) assign_target(env, targets->at[i], got[i], values->at[i]->span);
+  return true;
+}
+
+static Value in_place(AstOp op, Value old, Value x, Span span) {
+  Value r = arith_at_once(op, old, x);
+  return r.type ? r : value_inplace(op, old, x, span);
+}
+
 void aug_assign(Env *env, AstAugAssign *s) {
   Ast *t = s->target;
   Span span = s->ast.span;
   switch (t->kind) {
   case AST_KIND_Name: {
     Value old = eval(env, t);
-    assign_name(env, t, value_inplace(s->op, old, eval(env, s->value), span));
+    assign_name(env, t, in_place(s->op, old, eval(env, s->value), span));
     break;
   }
   case AST_KIND_Subscript: {
     Value v = eval(env, AST_AS(Subscript, t)->value), i = eval(env, AST_AS(Subscript, t)->index);
     Value old = value_get_item(v, i, t->span);
-    value_set_item(v, i, value_inplace(s->op, old, eval(env, s->value), span), t->span);
+    value_set_item(v, i, in_place(s->op, old, eval(env, s->value), span), t->span);
     break;
   }
   case AST_KIND_Attribute: {
     Value v = eval(env, AST_AS(Attribute, t)->value);
     const char *name = AST_AS(Attribute, t)->name;
     Value old = value_get_attr(v, name, t->span);
-    value_set_attr(v, name, value_inplace(s->op, old, eval(env, s->value), span), t->span);
+    value_set_attr(v, name, in_place(s->op, old, eval(env, s->value), span), t->span);
     break;
   }
   default: raise("SyntaxError", t->span, "cannot assign to this expression with an operator");

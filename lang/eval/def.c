@@ -110,7 +110,8 @@ static Value make_class(Env *env, Ast *s) {
     if (doc->kind == AST_KIND_Str) class->doc = AST_AS(Str, doc)->text;
   }
   exec_block(body, &c->body);
-  class->attrs = body->names;
+  for each (NameEntry, e, &body->names)
+    if (e->name) class_set(class, e->name, e->value);
   class->definition = s;
   return value_class(class);
 }

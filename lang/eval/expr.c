@@ -51,22 +51,8 @@ static Value eval_fstring(Env *env, Ast *e) {
 
 static Value eval_binary(Env *env, Ast *e) {
   AstBinary *b = AST_AS(Binary, e);
-  Value x = eval(env, b->left), y = eval(env, b->right);
-  if (x.type == &type_int && y.type == &type_int) {
-    int64_t r;
-    switch (b->op) {
-    case AST_ADD:
-      if (!__builtin_add_overflow(x.integer, y.integer, &r)) return value_int(r);
-      break;
-    case AST_SUB:
-      if (!__builtin_sub_overflow(x.integer, y.integer, &r)) return value_int(r);
-      break;
-    case AST_MUL:
-      if (!__builtin_mul_overflow(x.integer, y.integer, &r)) return value_int(r);
-      break;
-    default: break;
-    }
-  }
+  Value x = eval(env, b->left), y = eval(env, b->right), r = arith_at_once(b->op, x, y);
+  if (r.type) return r;
   eval_span = e->span;
   return value_binary(b->op, x, y, e->span);
 }
@@ -80,19 +66,9 @@ static Value eval_unary(Env *env, Ast *e) {
   return value_unary(u->op, eval(env, u->operand), e->span);
 }
 
-static Value compare_pair(AstOp op, Value a, Value b, Span span) {
-  if (a.type == &type_int && b.type == &type_int) {
-    int64_t x = a.integer, y = b.integer;
-    switch (op) {
-    case AST_EQ: return value_bool(x == y);
-    case AST_NE: return value_bool(x != y);
-    case AST_LT: return value_bool(x < y);
-    case AST_LE: return value_bool(x <= y);
-    case AST_GT: return value_bool(x > y);
-    case AST_GE: return value_bool(x >= y);
-    default: break;
-    }
-  }
+static inline Value compare_pair(AstOp op, Value a, Value b, Span span) {
+  Value r = compare_at_once(op, a, b);
+  if (r.type) return r;
   eval_span = span;
   return value_compare(op, a, b, span);
 }
@@ -101,6 +77,7 @@ static Value compare_pair(AstOp op, Value a, Value b, Span span) {
 static Value eval_compare(Env *env, Ast *e) {
   AstCompare *c = AST_AS(Compare, e);
   Value left = eval(env, c->left), result = value_absent();
+  if (c->ops.len == 1) return compare_pair(c->ops.at[0], left, eval(env, c->rights.at[0]), e->span);
   for (int i = 0; i < c->ops.len; i++) {
     Value right = eval(env, c->rights.at[i]);
     Value pair = compare_pair(c->ops.at[i], left, right, e->span);
@@ -153,12 +130,21 @@ static Value eval_named(Env *env, Ast *e) {
 static Value eval_attribute(Env *env, Ast *e) {
   AstAttribute *a = AST_AS(Attribute, e);
   Value v = eval(env, a->value);
+  if (v.type == &type_instance) {
+    Names *own = &((InstanceObject *)v.object)->attrs;
+    if (e->hint < (uint32_t)own->len && own->at[e->hint].name == a->name)
+      return own->at[e->hint].value;
+    int place = names_find(own, a->name);
+    if (place >= 0) return e->hint = (uint32_t)place, own->at[place].value;
+  }
   return value_get_attr(v, a->name, a->name_span.hi ? a->name_span : e->span);
 }
 
 static Value eval_subscript(Env *env, Ast *e) {
   AstSubscript *s = AST_AS(Subscript, e);
   Value v = eval(env, s->value), index = eval(env, s->index);
+  Value *item = item_at_once(v, index);
+  if (item) return *item;
   eval_span = e->span;
   return value_get_item(v, index, e->span);
 }
@@ -171,6 +157,12 @@ static Value eval_slice(Env *env, Ast *e) {
 }
 
 /* ---- displays ---- */
+
+bool has_starred(const AstVec *items) {
+  for each (Ast *, item, items)
+    if ((*item)->kind == AST_KIND_Starred) return true;
+  return false;
+}
 
 static ValueVec eval_items(Env *env, const AstVec *items) {
   ValueVec out = {0};
@@ -189,7 +181,11 @@ static ValueVec eval_items(Env *env, const AstVec *items) {
 }
 
 static Value eval_tuple(Env *env, Ast *e) {
-  return value_tuple(eval_items(env, &AST_AS(Tuple, e)->items));
+  const AstVec *items = &AST_AS(Tuple, e)->items;
+  if (has_starred(items)) return value_tuple(eval_items(env, items));
+  Value tuple = value_tuple_new(items->len);
+  for (int i = 0; i < items->len; i++) value_items(tuple)->at[i] = eval(env, items->at[i]);
+  return tuple;
 }
 static Value eval_list(Env *env, Ast *e) {
   return value_list(eval_items(env, &AST_AS(List, e)->items));

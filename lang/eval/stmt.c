@@ -31,6 +31,10 @@ static Flow exec_expr(Exec *x, Ast *s) {
 
 static Flow exec_assign(Exec *x, Ast *s) {
   AstAssign *a = AST_AS(Assign, s);
+  Ast *target = a->targets.at[0];
+  if (target->kind == AST_KIND_Tuple && a->value->kind == AST_KIND_Tuple && a->targets.len == 1 &&
+      assign_side_by_side(x->env, &AST_AS(Tuple, target)->items, &AST_AS(Tuple, a->value)->items))
+    return FLOW_NEXT;
   Value v = eval(x->env, a->value);
   for each (Ast *, t, &a->targets) assign_target(x->env, *t, v, a->value->span);
   return FLOW_NEXT;

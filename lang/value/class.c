@@ -14,6 +14,12 @@ Value class_lookup(const ClassObject *c, const char *name) {
   return value_absent();
 }
 
+bool class_sets_plainly(const ClassObject *c) {
+  for (; c; c = c->base)
+    if (c->has_setters) return false;
+  return true;
+}
+
 bool class_is_subclass(const ClassObject *c, const ClassObject *base) {
   if (base == &object_class) return true;
   for (; c; c = c->base)
@@ -21,7 +27,10 @@ bool class_is_subclass(const ClassObject *c, const ClassObject *base) {
   return false;
 }
 
-void class_set(ClassObject *c, const char *name, Value x) { names_set(&c->attrs, name, x); }
+void class_set(ClassObject *c, const char *name, Value x) {
+  names_set(&c->attrs, name, x);
+  c->has_setters |= x.type == &type_descriptor || name == INTERNED("__setattr__");
+}
 
 static Value bound(Value function, Value self) {
   return value_of(&type_bound_method, NEW(MethodObject, .self = self, .function = function));
@@ -153,8 +162,7 @@ static Value call(Value v, CallArgs *args) {
                  value_tuple(value_to_vec(value_list(args->positional), args->span)));
   Value init = class_lookup(c, INTERNED("__init__"));
   if (init.type) {
-    CallArgs more = args_with_first(args, o);
-    class_check_init(value_call(init, &more), args->span);
+    class_check_init(value_call_first(init, o, args), args->span);
   } else if ((args->positional.len && !c->is_exception) || args->names.len) {
     raise("TypeError", args->span, "%s() takes no %sarguments", c->name,
           c->is_exception ? "keyword " : "");

@@ -43,8 +43,7 @@ const ValueType type_function = {.name = "function",
 
 static Value method_call(Value v, CallArgs *args) {
   MethodObject *m = v.object;
-  CallArgs more = args_with_first(args, m->self);
-  return value_call(m->function, &more);
+  return value_call_first(m->function, m->self, args);
 }
 
 static void method_repr(Value v, Str *out) {

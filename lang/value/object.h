@@ -108,7 +108,9 @@ typedef struct ClassObject {
   struct ClassObject *base; /* NULL: object */
   Names attrs;
   bool is_exception;
-  bool is_builtin; /* not made by a class statement: it cannot be changed */
+  int room;         /* for how many attributes new objects get room */
+  bool has_setters; /* `x.a = y` may call something: a property, or __setattr__ */
+  bool is_builtin;  /* not made by a class statement: it cannot be changed */
   const char *doc;
   Ast *definition; /* an AstClass; NULL if built in */
 } ClassObject;
@@ -140,6 +142,7 @@ extern const ValueType type_super;
 extern ClassObject object_class; /* `object`: above every class and type */
 Value value_class(ClassObject *c);
 Value class_lookup(const ClassObject *c, const char *name); /* in it and its bases; or absent */
+bool class_sets_plainly(const ClassObject *c);              /* `x.a = y` calls nothing */
 bool class_is_subclass(const ClassObject *c, const ClassObject *base);
 void class_set(ClassObject *c, const char *name, Value x);
 /* The __init__ of a class whose objects are made by it alone; absent if there is none. */
@@ -152,7 +155,8 @@ void instance_set(InstanceObject *o, const char *name, Value x);
 /* The function of its class that o.name would bind; absent if it is anything else. */
 Value instance_method(const InstanceObject *o, const char *name);
 extern const ValueType type_not_implemented;
-/* Calls a special method if the class has it; absent if not, or if it gives NotImplemented. */
+/* Calls a special method (its name interned) if the class has it; absent if not, or if it gives
+ * NotImplemented. */
 Value instance_special(Value v, const char *name, int n, const Value *args, Span span);
 
 /* ---- types as values ---- */
@@ -203,9 +207,8 @@ const Signature *signature_parse(const char *text);
  * `spans` may be NULL. Raises TypeError if they do not fit. */
 void signature_bind(const Signature *s, const char *function, const CallArgs *args,
                     const Value *defaults, Value *out, Span *spans);
-CallArgs *args_copy(const CallArgs *args); /* which may be kept */
-/* The arguments with one more in front. */
-CallArgs args_with_first(const CallArgs *args, Value first);
+CallArgs *args_copy(const CallArgs *args);                          /* which may be kept */
+Value value_call_first(Value f, Value first, const CallArgs *args); /* f(first, *args) */
 
 /* ---- str.c ---- */
 

@@ -3,14 +3,20 @@
 
 Value value_tuple(ValueVec items) { return value_of(&type_tuple, NEW(ListObject, .items = items)); }
 
+Value value_tuple_new(int n) {
+  ListObject *o = gc_alloc(sizeof *o + sizeof(Value) * (size_t)n);
+  o->items.at = (Value *)(o + 1); /* a tuple never grows: its items lie behind it */
+  o->items.len = o->items.cap = n;
+  return value_of(&type_tuple, o);
+}
+
 Value value_tuple_of(int n, ...) {
-  ValueVec items = {0};
-  vec_reserve(&items, n);
+  Value tuple = value_tuple_new(n);
   va_list args;
   va_start(args, n);
-  for (int i = 0; i < n; i++) items.at[items.len++] = va_arg(args, Value);
+  for (int i = 0; i < n; i++) value_items(tuple)->at[i] = va_arg(args, Value);
   va_end(args);
-  return value_tuple(items);
+  return tuple;
 }
 
 static void repr(Value v, Str *out) {

@@ -222,7 +222,7 @@ int64_t value_length(Value v, Span span) {
 
 bool value_is_callable(Value v) {
   if (v.type != &type_instance) return v.type->call != NULL;
-  return class_lookup(((InstanceObject *)v.object)->class, str_intern("__call__")).type != NULL;
+  return class_lookup(((InstanceObject *)v.object)->class, INTERNED("__call__")).type != NULL;
 }
 
 Value value_call(Value f, CallArgs *args) {
@@ -234,12 +234,25 @@ Value value_call(Value f, CallArgs *args) {
 }
 
 Value value_call_with(Value f, int n, const Value *args, Span span) {
-  CallArgs call = {.span = span, .env = env_builtins()};
-  if (n) {
-    call.positional.at = gc_copy(args, sizeof *args * (size_t)n);
-    call.positional.len = call.positional.cap = n;
-  }
+  CallArgs call = {.span = span,
+                   .env = env_builtins(),
+                   .positional = {.at = (Value *)(uintptr_t)args, .len = n, .cap = n}};
   return value_call(f, &call);
+}
+
+Value value_call_first(Value f, Value first, const CallArgs *args) {
+  int n = args->positional.len, spans = args->spans.len;
+  Value values[n + 1];
+  Span places[spans + 1];
+  values[0] = first;
+  places[0] = args->span;
+  if (n) memcpy(values + 1, args->positional.at, sizeof(Value) * (size_t)n);
+  if (spans) memcpy(places + 1, args->spans.at, sizeof(Span) * (size_t)spans);
+  CallArgs more = *args;
+  more.positional = (ValueVec){.at = values, .len = n + 1, .cap = n + 1};
+  more.spans.at = places;
+  more.spans.len = more.spans.cap = spans + 1;
+  return value_call(f, &more);
 }
 
 /* ---- operators ---- */
@@ -312,14 +325,14 @@ ValueVec value_to_vec(Value iterable, Span span) {
 /* What the special method gives, of instances and of types that have it as an attribute. */
 static Value special(Value v, const char *name, Span span) {
   if (v.type == &type_instance) return instance_special(v, name, 0, NULL, span);
-  Value f = value_find_attr(v, str_intern(name), span);
+  Value f = value_find_attr(v, name, span);
   return f.type ? value_call_with(f, 0, NULL, span) : f;
 }
 
 bool value_to_index(Value v, int64_t *i, Span span) {
   if (v.type == &type_bool) v = value_int(v.boolean);
   else if (v.type != &type_int && v.type != &type_float && v.type != &type_str)
-    v = special(v, "__index__", span);
+    v = special(v, INTERNED("__index__"), span);
   *i = v.integer;
   return v.type == &type_int;
 }
@@ -336,7 +349,7 @@ double value_as_float(Value v, const char *what, Span span) {
   if (v.type == &type_float) return v.real;
   if (v.type == &type_int) return (double)v.integer;
   if (v.type == &type_bool) return v.boolean;
-  Value r = v.type == &type_str ? value_absent() : special(v, "__float__", span);
+  Value r = v.type == &type_str ? value_absent() : special(v, INTERNED("__float__"), span);
   if (r.type == &type_float) return r.real;
   raise("TypeError", span, "%s must be a number, not '%s'", what, value_type_text(v));
 }

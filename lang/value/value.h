@@ -134,6 +134,7 @@ const char *value_text(Value str); /* of a str value */
 Value value_list(ValueVec items);
 Value value_tuple(ValueVec items);
 Value value_tuple_of(int n, ...); /* n Values */
+Value value_tuple_new(int n);     /* its n items are to be set at once */
 static inline ValueVec *value_items(Value list_or_tuple) {
   return &((ListObject *)list_or_tuple.object)->items;
 }
