@@ -33,7 +33,7 @@ static Node *emit_match_cast(Node *cast, const char *name, Span span) {
 
 /* Values that become no binding: text, functions of the script, module names, dims, types. */
 static bool stays_in_script(Value v) {
-  bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
+  bool number = value_is_integer(v) || v.type == &type_float;
   if (number || v.type == &type_list || v.type == &type_tuple || v.type == &type_tensor)
     return false;
   if (v.type != &type_node) return true;
@@ -60,7 +60,7 @@ static void bind_graph_name(Binder *binder, Ast *target, Value v) {
   else if (value_is_node(v, NK_MatchCast)) v = value_node(emit_match_cast(v.node, name, span));
   else if (!stays_in_script(v)) {
     /* A number is a constant tensor of rank 0. */
-    bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
+    bool number = value_is_integer(v) || v.type == &type_float;
     Node *value =
         number ? constant_of_value(v, VOID_TYPE, span) : graph_normalize(to_relax(v, span));
     check_annotation(b->annotation, value, name, span);

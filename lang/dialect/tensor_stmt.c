@@ -86,8 +86,7 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
   bool node_itself = is_fresh_var(v) || value_is_node(v, NK_Buffer) ||
                      (v.type == &type_node && !node_is_expr(v.node) && !IS(BufferRegion, v.node));
   if (!script_value && !node_itself &&
-      (v.type == &type_node || v.type == &type_int || v.type == &type_float ||
-       v.type == &type_bool))
+      (v.type == &type_node || value_is_integer(v) || v.type == &type_float))
     return bind_let(b, name, v, target->span);
   if (is_fresh_var(v) && map_has(&tensor->dims, name)) { /* n = T.int64() */
     Node *dim = map_get(&tensor->dims, name);

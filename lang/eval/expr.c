@@ -1,14 +1,41 @@
 /* expr.c -- evaluates expressions, one function a kind. */
 #include "lang/eval/eval_impl.h"
+#include "lang/value/big_int.h"
 
 /* ---- literals and names ---- */
+
+/* Values of literals that are objects, made once; the tree has the place + 1. */
+static ValueVec constants;
+
+static Value constant(Ast *e, Value (*make)(Ast *e)) {
+  if (!e->hint) {
+    Value v = make(e);
+    vec_push(&constants, v);
+    e->hint = (uint32_t)constants.len;
+  }
+  return constants.at[e->hint - 1];
+}
+
+static Value big_literal(Ast *e) {
+  const Source *s = source_locate(e->span.lo).source;
+  const char *text = s->text + (e->span.lo - s->base);
+  size_t n = e->span.hi - e->span.lo;
+  char mark = (char)(text[1] | 0x20);
+  int base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
+  if (base != 10) text += 2, n -= 2;
+  return big_from_digits(text, n, base, false);
+}
+
+static Value text_literal(Ast *e) {
+  AstStr *s = AST_AS(Str, e);
+  return value_of(&type_str, NEW(StrObject, .text = s->text, .len = s->len, .length = -1));
+}
 
 static Value eval_int(Env *env, Ast *e) {
   (void)env;
   AstInt *i = AST_AS(Int, e);
-  if (i->too_large || i->value > INT64_MAX)
-    raise("OverflowError", e->span, "the number does not fit in a 64-bit int");
-  return value_int((int64_t)i->value);
+  if (!i->too_large && i->value <= INT64_MAX) return value_int((int64_t)i->value);
+  return constant(e, big_literal);
 }
 
 static Value eval_float(Env *env, Ast *e) {
@@ -17,9 +44,8 @@ static Value eval_float(Env *env, Ast *e) {
 
 static Value eval_str(Env *env, Ast *e) {
   (void)env;
-  AstStr *s = AST_AS(Str, e);
-  if (s->bytes) raise("SyntaxError", e->span, "bytes are not supported");
-  return value_of(&type_str, NEW(StrObject, .text = s->text, .len = s->len, .length = -1));
+  if (AST_AS(Str, e)->bytes) raise("SyntaxError", e->span, "bytes are not supported");
+  return constant(e, text_literal);
 }
 
 static Value eval_none(Env *env, Ast *e) { return (void)env, (void)e, value_none(); }
@@ -59,10 +85,6 @@ static Value eval_binary(Env *env, Ast *e) {
 
 static Value eval_unary(Env *env, Ast *e) {
   AstUnary *u = AST_AS(Unary, e);
-  if (u->op == AST_NEG && u->operand->kind == AST_KIND_Int) {
-    AstInt *i = AST_AS(Int, u->operand);
-    if (!i->too_large && i->value == (uint64_t)INT64_MAX + 1) return value_int(INT64_MIN);
-  }
   return value_unary(u->op, eval(env, u->operand), e->span);
 }
 

@@ -1,4 +1,5 @@
 /* builtin.c -- functions made in C: rows with a signature, bound when called. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
 
 Value value_builtin(const Builtin *b) { return value_method(b, value_absent()); }
@@ -49,7 +50,7 @@ static const Signature *signature_of(const Builtin *b) {
 }
 
 static bool is_of(Value v, const ValueType *owner) {
-  return v.type == owner || (owner == &type_int && v.type == &type_bool);
+  return v.type == owner || (owner == &type_int && value_is_integer(v));
 }
 
 Value builtin_call(const Builtin *b, Value self, CallArgs *args) {

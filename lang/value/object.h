@@ -163,12 +163,10 @@ Value instance_special(Value v, const char *name, int n, const Value *args, Span
 
 typedef struct TypeObject {
   const ValueType *type;
-  const Builtin *constructor; /* or NULL */
-  const Builtin *methods;
-  int method_count;
+  const Builtin *constructor;            /* or NULL */
   Value (*get_static)(const char *name); /* dict.fromkeys; may be NULL */
 } TypeObject;
-/* Gives a type its constructor and its methods, for `str.upper`; `definition` is kept. */
+/* Gives a type its constructor; `definition` is kept. */
 void type_define(const TypeObject *definition);
 extern const TypeObject list_type_object, tuple_type_object, dict_type_object, set_type_object,
     frozenset_type_object;
@@ -218,15 +216,15 @@ Value str_slice_chars(StrObject *s, int64_t start, int64_t count);
 size_t utf8_encode(uint32_t c, char out[4]);
 /* The character at `text` (of at least one byte), and its size. */
 uint32_t utf8_decode(const char *text, size_t *size);
-extern const Builtin str_methods[];
-extern const int str_method_count;
+enum { STR_METHODS = 43 }; /* rows of str_methods; checked at start */
+extern const Builtin str_methods[STR_METHODS];
 void str_add_python_repr(Str *out, const char *text, size_t len);
 Value str_binary(AstOp op, Value a, Value b, Span span);
 
 /* ---- format.c, format_calls.c ---- */
 
 void format_float(Str *out, double x, const char *spec, Span span);
-void format_int(Str *out, int64_t x, const char *spec, Span span);
+void format_int(Str *out, Value x, const char *spec, Span span);
 void format_text(Str *out, const char *text, size_t len, const char *spec, Span span);
 Value format_percent(Value format, Value args, Span span);
 Value format_call(const char *format, size_t len, const Value *args, int n, Value named, Span span);

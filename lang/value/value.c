@@ -1,4 +1,5 @@
 /* value.c -- operations on any value: each looks into the type's table, or says what is missing. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
 #include <math.h>
 
@@ -330,6 +331,7 @@ static Value special(Value v, const char *name, Span span) {
 }
 
 bool value_to_index(Value v, int64_t *i, Span span) {
+  if (v.type == &type_big) raise("OverflowError", span, "the int does not fit in 64 bits");
   if (v.type == &type_bool) v = value_int(v.boolean);
   else if (v.type != &type_int && v.type != &type_float && v.type != &type_str)
     v = special(v, INTERNED("__index__"), span);
@@ -340,6 +342,8 @@ bool value_to_index(Value v, int64_t *i, Span span) {
 int64_t value_as_int(Value v, const char *what, Span span) {
   int64_t i;
   if (v.type == &type_int) return v.integer;
+  if (v.type == &type_big)
+    raise("OverflowError", span, "%s does not fit in 64 bits", *what ? what : "the int");
   if (!value_to_index(v, &i, span))
     raise("TypeError", span, "%s must be an int, not '%s'", what, value_type_text(v));
   return i;
@@ -349,6 +353,7 @@ double value_as_float(Value v, const char *what, Span span) {
   if (v.type == &type_float) return v.real;
   if (v.type == &type_int) return (double)v.integer;
   if (v.type == &type_bool) return v.boolean;
+  if (v.type == &type_big) return big_to_double(v, span);
   Value r = v.type == &type_str ? value_absent() : special(v, INTERNED("__float__"), span);
   if (r.type == &type_float) return r.real;
   raise("TypeError", span, "%s must be a number, not '%s'", what, value_type_text(v));

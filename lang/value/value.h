@@ -98,10 +98,10 @@ struct ValueType {
   int method_count;
 };
 
-extern const ValueType type_none, type_bool, type_int, type_float, type_str, type_list, type_tuple,
-    type_dict, type_set, type_range, type_slice, type_ellipsis, type_function, type_builtin,
-    type_bound_method, type_class, type_instance, type_namespace, type_iterator, type_type,
-    type_descriptor, type_file;
+extern const ValueType type_none, type_bool, type_int, type_big, type_float, type_str, type_list,
+    type_tuple, type_dict, type_set, type_range, type_slice, type_ellipsis, type_function,
+    type_builtin, type_bound_method, type_class, type_instance, type_namespace, type_iterator,
+    type_type, type_descriptor, type_file;
 
 static inline Value value_absent(void) { return (Value){0}; }
 static inline Value value_none(void) { return (Value){.type = &type_none}; }
@@ -112,6 +112,10 @@ static inline Value value_of(const ValueType *type, void *object) {
   return (Value){.type = type, .object = object};
 }
 static inline bool value_is(Value v, const ValueType *type) { return v.type == type; }
+/* An int of any size (type_big is one that 64 bits do not hold: big_int.h) or a bool. */
+static inline bool value_is_integer(Value v) {
+  return v.type == &type_int || v.type == &type_bool || v.type == &type_big;
+}
 static inline bool value_is_none(Value v) { return v.type == &type_none; }
 
 typedef struct StrObject {
