@@ -67,6 +67,7 @@ struct Ast {
   uint16_t depth : 15; /* levels of the tree from here on, this one included */
   uint16_t yields : 1; /* a yield is in it, outside of inner functions */
   Span span;
+  uint32_t hint; /* the evaluator's: where it found what this node names; 0 at first */
 };
 
 /* One struct per kind: AstName, AstCall, ... each begins with `Ast ast`. */

@@ -89,6 +89,7 @@ roundtrip() { "$B/tvms" check --roundtrip examples/*.tvms tests/ir/*.tvms; }
 
 [ -x "$B/unit" ] && counted 'C units' "$B/unit"
 counted 'tests in .tvms' "$B/tvms" test $(find tests -name '*.tvms' -not -path 'tests/bench/*' | LC_ALL=C sort)
+counted 'Python programs' sh tests/python.sh "$B"
 counted 'snippets in the docs' sh tests/docs.sh "$B"
 step 'examples/unity.tvms runs' "$B/tvms" examples/unity.tvms
 step 'a C program runs the library made from it' deploy

@@ -69,8 +69,9 @@ static bool int_stands_bare(Printer *p, const IntImm *n, DataType beside) {
 static void print_int_imm(Printer *p, IntImm *n, DataType beside) {
   DataType t = n->node.dtype;
   if (dtype_is_bool(t)) return str_printf(&p->out, "T.bool(%s)", n->value ? "True" : "False");
-  /* A uint64 beyond int64 is written as the negative number of its bits, which text can hold. */
-  const char *digits = text_of_int(n->value);
+  bool beyond = t.code == DTYPE_UINT && t.bits == 64 && n->value < 0; /* a uint64, of those bits */
+  const char *digits =
+      beyond ? str_format("%llu", (unsigned long long)n->value) : text_of_int(n->value);
   if (dtype_equal(t, INT32) || int_stands_bare(p, n, beside)) str_add(&p->out, digits);
   else str_printf(&p->out, "T.%s(%s)", dtype_text(t), digits);
 }

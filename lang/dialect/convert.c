@@ -1,5 +1,6 @@
 /* convert.c -- values of the script to IR nodes, and attribute values back. */
 #include "lang/dialect/dialect_impl.h"
+#include "lang/value/big_int.h"
 #include "lang/builtin/tensor.h"
 #include "target/runtime/tvms.h"
 
@@ -31,8 +32,15 @@ static Node *region_load(Node *node, Span span) {
   return expr_load(r->buffer, at, span);
 }
 
+_Noreturn static void too_large(Value v, Span span) {
+  raise("OverflowError", span,
+        "%s does not fit in int64, the dtype of a bare int; T.uint64(...) holds up to 2**64 - 1",
+        value_repr(v));
+}
+
 Node *to_expr(Value v, Span span) {
   if (v.type == &type_bool) return int_imm(BOOL, v.boolean, span);
+  if (v.type == &type_big) too_large(v, span);
   if (v.type == &type_int)
     return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
   if (v.type == &type_float) return float_imm(FLOAT32, v.real, span);
@@ -126,6 +134,7 @@ static Node *tuple_node(NodeVec fields, Span span) {
 Node *to_relax(Value v, Span span) {
   if (v.type == &type_bool) return prim_value(to_expr(v, span), span);
   if (v.type == &type_float) return prim_value(float_imm(FLOAT64, v.real, span), span);
+  if (v.type == &type_big) too_large(v, span);
   if (v.type == &type_int) return prim_value(int_imm(INT64, v.integer, span), span);
   if (v.type == &type_str)
     return MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(), .value = value_text(v));
@@ -200,6 +209,7 @@ Node *dict_from_value(Value dict, Span span) {
 Node *to_attr(Value v, Span span) {
   if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
   if (v.type == &type_bool) return int_imm(BOOL, v.boolean, span);
+  if (v.type == &type_big) too_large(v, span);
   if (v.type == &type_int)
     return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
   if (v.type == &type_float) return float_imm(FLOAT64, v.real, span);
@@ -272,6 +282,14 @@ static Value dtype_call(Value f, CallArgs *args) {
             "expected a number, \"inf\", \"-inf\" or \"nan\", found \"%s\"", text);
     if (!dtype_is_float(t)) raise("TypeError", args->span, "%s has no %s", dtype_text(t), text);
     return value_node(float_imm(t, special, args->span));
+  }
+  if (x.type == &type_big && (dtype_is_int(t) || dtype_is_float(t))) {
+    uint64_t bits;
+    if (dtype_is_float(t))
+      return value_node(float_imm(t, big_to_double(x, args->span), args->span));
+    if (t.code != DTYPE_UINT || t.bits != 64 || !big_as_uint64(x, &bits))
+      raise("OverflowError", args->span, "%s does not fit in %s", value_repr(x), dtype_text(t));
+    return value_node(int_imm(t, (int64_t)bits, args->span));
   }
   if (x.type == &type_int && dtype_is_int(t)) {
     if (t.code == DTYPE_INT ? x.integer < dtype_min_int(t) || x.integer > dtype_max_int(t)

@@ -33,7 +33,7 @@ static Node *emit_match_cast(Node *cast, const char *name, Span span) {
 
 /* Values that become no binding: text, functions of the script, module names, dims, types. */
 static bool stays_in_script(Value v) {
-  bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
+  bool number = value_is_integer(v) || v.type == &type_float;
   if (number || v.type == &type_list || v.type == &type_tuple || v.type == &type_tensor)
     return false;
   if (v.type != &type_node) return true;
@@ -60,7 +60,7 @@ static void bind_graph_name(Binder *binder, Ast *target, Value v) {
   else if (value_is_node(v, NK_MatchCast)) v = value_node(emit_match_cast(v.node, name, span));
   else if (!stays_in_script(v)) {
     /* A number is a constant tensor of rank 0. */
-    bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
+    bool number = value_is_integer(v) || v.type == &type_float;
     Node *value =
         number ? constant_of_value(v, VOID_TYPE, span) : graph_normalize(to_relax(v, span));
     check_annotation(b->annotation, value, name, span);
@@ -112,13 +112,12 @@ static void exec_graph_statement(Env *env, Ast *statement);
 
 /* Names of the block that R.output has named are seen after it. */
 static void keep_outputs(Env *env, Env *inner) {
-  for (int i = 0; i < inner->names.len; i++) {
-    const MapEntry *e = &inner->names.at[i];
-    Value *x = e->value;
-    if (e->key && x->type == &type_poison) env_set(env, e->key, *x); /* told already */
-    if (!e->key || x->type != &type_node) continue;
+  for each (NameEntry, e, &inner->names) {
+    Value x = e->value;
+    if (x.type == &type_poison) env_set(env, e->name, x); /* told already */
+    if (x.type != &type_node) continue;
     for each (Node *, v, &graph->outputs)
-      if (x->node == *v) env_set(env, e->key, *x);
+      if (x.node == *v) env_set(env, e->name, x);
   }
 }
 
@@ -147,12 +146,9 @@ static void dataflow_statement(Env *env, AstWith *w) {
   graph->in_dataflow = false;
   keep_outputs(env, inner);
   /* What belongs to the block only: for the message about a use after it. */
-  for (int i = 0; i < inner->names.len; i++) {
-    const MapEntry *e = &inner->names.at[i];
-    Value *x = e->value;
-    if (e->key && x->type == &type_node && !env_find(env, e->key))
-      map_set(&graph->ended, e->key, x->node);
-  }
+  for each (NameEntry, e, &inner->names)
+    if (e->value.type == &type_node && !env_find(env, e->name))
+      map_set(&graph->ended, e->name, e->value.node);
 }
 
 /* ---- branches ---- */
@@ -184,7 +180,7 @@ static Node *arm_seq(Env *env, const AstVec *arm, const char *name, Span span) {
   graph->blocks = graph->bindings = (NodeVec){0};
   Env *inner = env_new(env);
   for each (Ast *, s, arm) exec_graph_statement(inner, *s);
-  Value *result = name ? map_get(&inner->names, name) : NULL;
+  Value *result = name ? names_get(&inner->names, name) : NULL;
   Node *body = result                ? to_relax(*result, span)
                : graph->bindings.len ? AS(VarBinding, vec_last(&graph->bindings))->var
                                      : NULL;

@@ -112,7 +112,7 @@ static void declare_member(void *context) {
   AstDef *def = AST_AS(Def, job->statement);
   CallArgs args;
   const TreeDecorator *decorator = member_decorator(job->env, def, &args);
-  Value *old = map_get(&job->env->names, def->name);
+  Value *old = names_get(&job->env->names, def->name);
   if (old && value_is_node(*old, NK_GlobalVar)) {
     Error *e = NEW(Error, .kind = "NameError", .span = def->name_span,
                    .text = str_format("the module has a function '%s' already", def->name));
@@ -177,13 +177,12 @@ static void read_members(ModuleJob *job) {
 static Value class_attr(Value v, const char *name, Span span) {
   (void)span;
   Env *env = v.object;
-  Value *x = map_get(&env->names, str_intern(name));
+  Value *x = names_get(&env->names, str_intern(name));
   return x ? *x : value_absent();
 }
 static void class_attr_names(Value v, StrVec *out) {
   Env *env = v.object;
-  for (int i = 0; i < env->names.len; i++)
-    if (env->names.at[i].key) vec_push(out, env->names.at[i].key);
+  names_list(&env->names, out);
 }
 static const ValueType type_module_class = {
     .name = "module", .get_attr = class_attr, .attr_names = class_attr_names};

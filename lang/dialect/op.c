@@ -378,7 +378,7 @@ Value op_namespace_find(Namespace *ns, const char *name) {
   const char *full = str_format("%s%s", prefix_of(ns), name);
   Value v = op_value(full);
   if (v.type) {
-    map_set(&ns->values, str_intern(name), gc_copy(&v, sizeof v));
+    names_set(&ns->values, str_intern(name), v);
     return v;
   }
   const char *prefix = str_format("relax.%s.", full);
@@ -387,7 +387,7 @@ Value op_namespace_find(Namespace *ns, const char *name) {
     Value inner = value_namespace(str_intern(str_format("R.%s", full)));
     ((Namespace *)inner.object)->find = op_namespace_find;
     ((Namespace *)inner.object)->names = op_namespace_names;
-    map_set(&ns->values, str_intern(name), gc_copy(&inner, sizeof inner));
+    names_set(&ns->values, str_intern(name), inner);
     return inner;
   }
   return value_absent();

@@ -52,7 +52,7 @@ static void bind_let(NameBinder *b, const char *name, Value v, Span span) {
     AS(Var, var)->elem = AS(Var, pointer)->elem;
     AS(Var, var)->scope = AS(Var, pointer)->scope;
   }
-  Value *old = map_get(&b->suite->env->names, name);
+  Value *old = names_get(&b->suite->env->names, name);
   if (old && old->type == &type_node && map_has(&tensor->lets, old->node))
     raise("SyntaxError", span,
           "'%s' is bound in this suite already, and a let can't be changed; use a buffer", name);
@@ -86,8 +86,7 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
   bool node_itself = is_fresh_var(v) || value_is_node(v, NK_Buffer) ||
                      (v.type == &type_node && !node_is_expr(v.node) && !IS(BufferRegion, v.node));
   if (!script_value && !node_itself &&
-      (v.type == &type_node || v.type == &type_int || v.type == &type_float ||
-       v.type == &type_bool))
+      (v.type == &type_node || value_is_integer(v) || v.type == &type_float))
     return bind_let(b, name, v, target->span);
   if (is_fresh_var(v) && map_has(&tensor->dims, name)) { /* n = T.int64() */
     Node *dim = map_get(&tensor->dims, name);
@@ -173,11 +172,9 @@ static void expression_statement(Suite *s, AstExprStmt *e) {
 
 /* Remembers the names of a scope that ends, for the message about a use after it. */
 static void end_scope(Env *env) {
-  for (int i = 0; i < env->names.len; i++) {
-    Value *v = env->names.at[i].value;
-    if (!env->names.at[i].key || v->type != &type_node) continue;
-    map_set(&tensor->ended, env->names.at[i].key, NEW(Span, v->node->span.lo, v->node->span.hi));
-  }
+  for each (NameEntry, e, &env->names)
+    if (e->value.type == &type_node)
+      map_set(&tensor->ended, e->name, gc_copy(&e->value.node->span, sizeof(Span)));
 }
 
 /* ---- loops ---- */
@@ -436,7 +433,7 @@ static void run_statement(void *context) {
 }
 
 static void poison_names(void *env, Ast *target) {
-  if (target->kind == AST_KIND_Name && !map_has(&((Env *)env)->names, AST_AS(Name, target)->name))
+  if (target->kind == AST_KIND_Name && !names_get(&((Env *)env)->names, AST_AS(Name, target)->name))
     env_set(env, AST_AS(Name, target)->name, value_of(&type_poison, NULL));
   else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List)
     ast_each_child(target, poison_names, env);

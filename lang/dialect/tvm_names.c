@@ -184,7 +184,7 @@ static Value ir_library(void) {
 
 /* What tvm holds beside its own names: those of tvm.ir, and of the library's module tvm. */
 static Value find_in_tvm(Namespace *ns, const char *name) {
-  Value *ir = map_get(&ns->values, str_intern("ir"));
+  Value *ir = names_get(&ns->values, str_intern("ir"));
   Value x = value_find_attr(*ir, str_intern(name), (Span){0});
   return x.type ? x : library_attr("tvm", name);
 }

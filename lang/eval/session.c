@@ -4,6 +4,7 @@
 #include "lang/builtin/builtin.h"
 #include "lang/dialect/dialect.h"
 #include "lang/eval/eval_impl.h"
+#include "lang/value/big_int.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 void lang_start(int argc, char **argv) {
   stack_start();
+  big_start();
   exceptions_start();
   builtins_start(argc, argv);
   dialect_start();

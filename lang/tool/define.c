@@ -17,11 +17,10 @@ static bool is_function(Value v) {
 
 NamedModuleVec session_modules(Session *s) {
   NamedModuleVec out = {0};
-  Map *names = &s->globals->names;
-  for (int i = 0; i < names->len; i++) {
-    if (!names->at[i].key) continue;
-    Value v = *(Value *)names->at[i].value;
-    NamedModule m = {names->at[i].key, NULL};
+  for each (NameEntry, e, &s->globals->names) {
+    if (!e->name) continue;
+    Value v = e->value;
+    NamedModule m = {e->name, NULL};
     if (value_is_node(v, NK_IRModule)) m.module = v.node;
     else if (is_function(v)) m.module = to_module(v, v.node->span);
     if (m.module) vec_push(&out, m);

@@ -153,12 +153,12 @@ static void run_function(void *context) {
 }
 
 static void run_functions(Session *s, const char *path) {
-  Map names = s->globals->names;
+  Names names = s->globals->names;
   int found = 0;
   for (int i = 0; i < names.len; i++) {
-    const char *name = names.at[i].key;
+    const char *name = names.at[i].name;
     if (!name || strncmp(name, "test_", 5) != 0) continue;
-    Value f = *(Value *)names.at[i].value;
+    Value f = names.at[i].value;
     if (!value_is_callable(f)) continue;
     found++;
     const char *full = str_format("%s::%s", path, name);

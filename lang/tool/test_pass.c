@@ -7,7 +7,7 @@
 
 /* The value of a global as a module; a lone function is called main on both sides. */
 static Node *module_named(Session *s, const char *name, Span span) {
-  Value *v = map_get(&s->globals->names, str_intern(name));
+  Value *v = names_get(&s->globals->names, str_intern(name));
   if (!v) {
     diag_error(span, "the case defines no %s", name);
     return NULL;

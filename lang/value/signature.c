@@ -167,6 +167,8 @@ static void bind_named(const Signature *s, const char *function, const CallArgs 
 
 void signature_bind(const Signature *s, const char *function, const CallArgs *args,
                     const Value *defaults, Value *out, Span *spans) {
+  if (!args->names.len && args->positional.len == s->params.len && s->positional == s->params.len)
+    return bind_positional(s, function, args, out, spans);
   for (int i = 0; i < s->params.len; i++) {
     out[i] = value_absent();
     if (spans) spans[i] = args->span;
@@ -181,15 +183,11 @@ void signature_bind(const Signature *s, const char *function, const CallArgs *ar
   }
 }
 
-CallArgs args_with_first(const CallArgs *args, Value first) {
-  CallArgs more = *args;
-  int n = args->positional.len;
-  more.positional = (ValueVec){.at = NEW_ARRAY(Value, n + 1), .len = n + 1, .cap = n + 1};
-  more.positional.at[0] = first;
-  if (n) memcpy(more.positional.at + 1, args->positional.at, sizeof(Value) * (size_t)n);
-  more.spans.at = NULL;
-  more.spans.len = more.spans.cap = 0;
-  vec_push(&more.spans, args->span);
-  for each (Span, s, &args->spans) vec_push(&more.spans, *s);
-  return more;
+CallArgs *args_copy(const CallArgs *args) {
+  CallArgs *copy = gc_copy(args, sizeof *args);
+  size_t n = (size_t)args->positional.len, spans = (size_t)args->spans.len;
+  copy->positional.at = n ? gc_copy(args->positional.at, sizeof(Value) * n) : NULL;
+  copy->spans.at = spans ? gc_copy(args->spans.at, sizeof(Span) * spans) : NULL;
+  copy->env = args->env ? env_keep(args->env) : NULL;
+  return copy;
 }
