@@ -67,7 +67,7 @@ static Value call_intrin(Value f, CallArgs *args) {
   }
   for each (const char *, name, &args->names)
     if (!str_same(*name, "dtype"))
-      raise("TypeError", args->span, "T.%s has no argument '%s'", in->name, *name);
+      raise_code(E0501, args->span, "T.%s has no argument '%s'", in->name, *name);
   return value_node(expr_call(in->name, t, operands, args->span));
 }
 static void intrin_repr(Value v, Str *out) {
@@ -88,8 +88,8 @@ static Value call_node_class(Value f, CallArgs *args) {
     if (IS(IntImm, b) || IS(FloatImm, b)) b = expr_cast(a->dtype, b, args->span);
     else if (IS(IntImm, a) || IS(FloatImm, a)) a = expr_cast(b->dtype, a, args->span);
     else
-      raise("TypeError", args->span, "T.%s: dtypes differ: %s and %s", node_kind_name(kind),
-            dtype_text(a->dtype), dtype_text(b->dtype));
+      raise_code(E0310, args->span, "T.%s: dtypes differ: %s and %s", node_kind_name(kind),
+                 dtype_text(a->dtype), dtype_text(b->dtype));
   }
   bool gives_bool = kind >= NK_EQ && kind <= NK_Or;
   DataType t = gives_bool ? dtype_with_lanes(BOOL, a->dtype.lanes) : a->dtype;

@@ -20,7 +20,7 @@ static void tell(UndefinedNames *u, AstName *name) {
   StrVec options = {0};
   add_names(&options, u->ended);
   for (Env *e = u->env; e; e = e->outer) add_names(&options, &e->names);
-  Diag *d = diag_error(name->ast.span, "NameError: name '%s' is not defined", name->name);
+  Diag *d = diag_fault(E0201, name->ast.span, "NameError: name '%s' is not defined", name->name);
   diag_near(d, name->name, options.at, options.len);
 }
 

@@ -174,7 +174,7 @@ static const char *check(Text t) {
   parse_expression(source);
   parse_wants_more(t.at, t.len);
   FILE *null = fopen("/dev/null", "w");
-  diag_flush(null, false);
+  diag_flush(null, DIAG_PLAIN);
   fclose(null);
   return c.fault;
 }
