@@ -7,15 +7,31 @@ static void add(const BuiltinTable *table) {
     env_set(env_builtins(), str_intern(table->rows[i].name), value_builtin(&table->rows[i]));
 }
 
+/* Modules of the standard library that are written in the language. */
+static Value library_pytest_load(void) {
+  return module_load_library("pytest", "stdlib/module/pytest.tvms");
+}
+static Value library_testing_load(void) {
+  return module_load_library("tvm.testing", "stdlib/module/tvm_testing.tvms");
+}
+
 void builtins_start(int argc, char **argv) {
   static const struct {
     const char *name;
     Value (*load)(void);
-  } modules[] = {
-      {"math", math_load},    {"time", time_load},           {"sys", sys_load},
-      {"os", os_load},        {"os.path", os_path_load},     {"random", random_load},
-      {"json", json_load},    {"functools", functools_load}, {"itertools", itertools_load},
-      {"typing", typing_load}};
+  } modules[] = {{"math", math_load},
+                 {"time", time_load},
+                 {"sys", sys_load},
+                 {"os", os_load},
+                 {"os.path", os_path_load},
+                 {"random", random_load},
+                 {"json", json_load},
+                 {"functools", functools_load},
+                 {"itertools", itertools_load},
+                 {"typing", typing_load},
+                 {"_pytest", pytest_load},
+                 {"pytest", library_pytest_load},
+                 {"tvm.testing", library_testing_load}};
   add(&core_builtins);
   add(&iteration_builtins);
   add(&type_builtins);

@@ -61,6 +61,9 @@ extern const ValueType type_tree_decorator; /* .object is a TreeDecorator; calli
 /* A function object of the language: for those who make them. */
 Value function_new(Env *env, Ast *def_or_lambda);
 
+/* A file of the embedded standard library as a module: run when it is first asked for. */
+Value module_load_library(const char *name, const char *path);
+
 /* The number of plain parameters of a function object; -1 if the value is none. */
 int function_arity(Value f);
 

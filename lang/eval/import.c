@@ -4,6 +4,7 @@
  * current folder for the REPL), then in the folders of $TVMS_PATH, separated by colons. `a.b` is
  * the file a/b.tvms; a folder is a module too, whose text is __init__.tvms if there is one. Each
  * file is run once. */
+#include "lang/dialect/stdlib.h"
 #include "lang/eval/eval_impl.h"
 #include "lang/lang.h"
 #include <stdlib.h>
@@ -42,9 +43,11 @@ static void run_tree(void *context) {
   exec_block(r->env, &r->tree->body);
 }
 
-static void run_file(FileModule *m, const char *path, Span span) {
+static void run_file(FileModule *m, const char *path, const StdlibFile *embedded, Span span) {
   DiagVec *old = diag_capture();
-  const Source *source = source_read(path);
+  const Source *source =
+      embedded ? source_add(path, embedded->text, (size_t)(embedded->end - embedded->text - 1))
+               : source_read(path);
   AstModule *tree = source ? parse_module(source) : NULL;
   bool bad = diag_error_count() > 0;
   diag_append(diag_restore(old));
@@ -61,9 +64,8 @@ static void run_file(FileModule *m, const char *path, Span span) {
   error_raise(e);
 }
 
-Value module_load_file(const char *name, const char *path, Span span) {
+static Value load(const char *name, const char *path, const StdlibFile *embedded, Span span) {
   path = str_intern(path);
-  if (path[strlen(path) - 1] == '/') return value_namespace(name);
   FileModule *m = map_get(&modules, path);
   if (m && m->running)
     raise("ImportError", span, "the modules import each other: '%s' is still being read", name);
@@ -77,8 +79,20 @@ Value module_load_file(const char *name, const char *path, Span span) {
   m->env->path = path;
   env_set(m->env, str_intern("__name__"), value_str(name));
   map_set(&modules, path, m);
-  run_file(m, path, span);
+  run_file(m, path, embedded, span);
   return value_of(&type_namespace, m);
+}
+
+Value module_load_file(const char *name, const char *path, Span span) {
+  if (path[strlen(path) - 1] == '/') return value_namespace(name);
+  return load(name, path, NULL, span);
+}
+
+Value module_load_library(const char *name, const char *path) {
+  for (int i = 0; i < stdlib_file_count; i++)
+    if (strcmp(stdlib_files[i].path, path) == 0)
+      return load(name, path, &stdlib_files[i], (Span){0});
+  BUG("the standard library has no file %s", path);
 }
 
 /* ---- finding files ---- */

@@ -31,10 +31,13 @@ static const char *near_command(const char *name) {
 
 static bool want_json;
 
+/* Decided once, when first asked for: the program itself may send its errors elsewhere later. */
 DiagForm tool_diag_form(void) {
+  static bool known, colour;
   const char *no = getenv("NO_COLOR");
-  if (want_json) return DIAG_JSON;
-  return isatty(STDERR_FILENO) && !(no && *no) ? DIAG_COLOUR : DIAG_PLAIN;
+  if (!known) colour = isatty(STDERR_FILENO) && !(no && *no);
+  known = true;
+  return want_json ? DIAG_JSON : colour ? DIAG_COLOUR : DIAG_PLAIN;
 }
 
 int tool_flush(void) {
