@@ -347,6 +347,9 @@ typedef struct PrintOptions {
 /* The text form of any node. Parsing the text of a module or function gives an equal one, and
  * printing that gives the same bytes. `options` may be NULL. */
 const char *ir_print(Node *n, const PrintOptions *options);
+/* Both side by side, as wide as the terminal. '|', '<' and '>' mark lines that differ or stand on
+ * one side only, '*' the first of them. */
+const char *ir_print_diff(Node *a, Node *b);
 /* Every field by name, for debugging: derived from node.def. */
 const char *ir_dump(Node *n);
 

@@ -95,6 +95,9 @@ step 'examples/unity.tvms runs' "$B/tvms" examples/unity.tvms
 step 'a C program runs the library made from it' deploy
 step 'modules survive printing and reading' roundtrip
 step 'command lines and bad input' sh tests/command_line.sh "$B"
+for t in tests/tool/test_*.sh; do
+  step "$(basename "$t" .sh | sed 's/^test_//'): tools as a user meets them" sh "$t" "$B"
+done
 step 'folders include only what stands before them' layers
 step 'files and functions are short' sizes
 step 'headers compile alone' headers

@@ -15,6 +15,7 @@ static void *out_of_memory(size_t n) {
 
 void gc_start(void) {
   GC_set_all_interior_pointers(1);
+  GC_set_handle_fork(1); /* `tvms test` forks */
   GC_INIT();
   GC_allow_register_threads();
   GC_set_warn_proc(GC_ignore_warn_proc);

@@ -112,8 +112,8 @@ DataType to_dtype(Value v, Span span) {
         "uint32", "uint64", "float16", "float32",       "float64",    "bfloat16",
         "bool",   "handle", "void",    "float8_e4m3fn", "float8_e5m2"};
     const char *near = str_near(value_text(v), known, sizeof known / sizeof *known);
-    raise("TypeError", span, "'%s' is not a dtype%s%s%s", value_text(v),
-          near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    raise_code(E0503, span, "'%s' is not a dtype%s%s%s", value_text(v),
+               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
   return t;
 }
@@ -255,8 +255,8 @@ static void dtype_repr(Value v, Str *out) {
 static Value dtype_call(Value f, CallArgs *args) {
   DataType t = to_dtype(f, args->span);
   if (args->positional.len > 1)
-    raise("TypeError", args->span, "T.%s takes one value at most, %d are given", dtype_text(t),
-          args->positional.len);
+    raise_code(E0502, args->span, "T.%s takes one value at most, %d are given", dtype_text(t),
+               args->positional.len);
   bool is_size = false;
   const char *scope = NULL;
   for (int i = 0; i < args->names.len; i++) {
@@ -265,7 +265,7 @@ static Value dtype_call(Value f, CallArgs *args) {
     else if (str_same(args->names.at[i], "storage_scope"))
       scope = value_as_text(args->named.at[i], "storage_scope", args->span);
     else if (!str_same(args->names.at[i], "dtype"))
-      raise("TypeError", args->span, "T.%s has no argument '%s'", dtype_text(t), args->names.at[i]);
+      raise_code(E0501, args->span, "T.%s has no argument '%s'", dtype_text(t), args->names.at[i]);
   }
   if (!args->positional.len || value_is_none(args->positional.at[0]))
     return value_node(
@@ -294,7 +294,7 @@ static Value dtype_call(Value f, CallArgs *args) {
   if (x.type == &type_int && dtype_is_int(t)) {
     if (t.code == DTYPE_INT ? x.integer < dtype_min_int(t) || x.integer > dtype_max_int(t)
                             : t.bits < 64 && (x.integer < 0 || x.integer > dtype_max_int(t)))
-      raise("OverflowError", args->span, "%ld does not fit in %s", (long)x.integer, dtype_text(t));
+      raise_code(E0504, args->span, "%ld does not fit in %s", (long)x.integer, dtype_text(t));
     return value_node(int_imm(t, x.integer, args->span));
   }
   if (x.type == &type_int && dtype_is_float(t))

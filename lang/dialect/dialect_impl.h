@@ -157,6 +157,9 @@ Node *graph_signature(Env *env, AstDef *def);
 Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span);
 /* Raises if a decorator is given positional arguments or keywords that it does not know. */
 void check_decorator_args(const char *decorator, CallArgs *args, int n, const char *const *known);
+/* `v`, or poison if it is ill-formed IR, which is told unless the decorator says
+ * check_well_formed=False. Programs of the library are parts of others, and verified with them. */
+Value well_formed(Env *env, Value v, CallArgs *args);
 bool keyword_flag(CallArgs *args, const char *name, bool otherwise);
 /* Struct info of a tensor program's parameters and result. */
 Node *prim_func_info(PrimFunc *f);
@@ -197,6 +200,7 @@ Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
 Value op_value(const char *name);
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);
+bool env_is_library(const Env *env); /* a scope of the standard library's files */
 void op_start(void);
 
 /* Runs a step outside the functions being read: what the library defines is no part of them. */

@@ -5,7 +5,7 @@
 GraphBuilder *graph;
 
 GraphBuilder *need_graph(const char *what, Span span) {
-  if (!graph) raise("SyntaxError", span, "R.%s stands only inside a graph function", what);
+  if (!graph) raise_code(E0506, span, "R.%s stands only inside a graph function", what);
   return graph;
 }
 
@@ -70,10 +70,10 @@ Node *graph_emit(Node *value, const char *hint, Span span) {
   if (IS(RelaxCall, value) && relax_call_has_effects(value)) {
     g->is_pure = false;
     if (g->in_dataflow)
-      raise("TypeError", span,
-            "a call with effects can't stand in a dataflow block: move it after the block");
+      raise_code(E0402, span,
+                 "a call with effects can't stand in a dataflow block: move it after the block");
     if (g->must_be_pure)
-      raise("TypeError", span, "a call with effects in a function marked pure=True");
+      raise_code(E0403, span, "a call with effects in a function marked pure=True");
   }
   return var;
 }
@@ -115,7 +115,7 @@ static NodeVec declare_parameters(Env *env, AstDef *def) {
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
     if (p->kind != PARAM_PLAIN)
-      raise("SyntaxError", p->ast.span, "a graph function takes plain parameters only");
+      raise_code(E0505, p->ast.span, "a graph function takes plain parameters only");
     if (!p->annotation)
       raise("SyntaxError", p->ast.span,
             "parameter '%s' needs an annotation such as R.Tensor((n, 4), \"float32\")", p->name);
@@ -173,8 +173,8 @@ static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
   Node *given = to_sinfo(eval_annotation(env, def->result), def->result->span);
   const char *why = NULL;
   if (sinfo_check(given, info, &why) == SINFO_NO)
-    raise("TypeError", def->result->span, "the function returns %s, but is annotated with %s%s%s",
-          ir_print(info, NULL), ir_print(given, NULL), why ? ": " : "", why ? why : "");
+    raise_code(E0412, def->result->span, "the function returns %s, but is annotated with %s%s%s",
+               ir_print(info, NULL), ir_print(given, NULL), why ? ": " : "", why ? why : "");
   return given;
 }
 
@@ -219,8 +219,9 @@ Value graph_function(Env *env, AstDef *def, CallArgs *args) {
 
 static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   if (definition->kind != AST_KIND_Def)
-    raise("TypeError", definition->span, "@R.function decorates a def");
-  return graph_function(env, AST_AS(Def, definition), args);
+    raise_code(E0507, definition->span, "@R.function decorates a def");
+  Value v = graph_function(env, AST_AS(Def, definition), args);
+  return module ? v : well_formed(env, v, args);
 }
 
 const TreeDecorator decorate_function = {"R.function", decorate, NULL};

@@ -39,7 +39,7 @@ Value r_tensor(BuiltinCall *call) {
   int known = IS(ShapeExpr, dims) ? AS(ShapeExpr, dims)->values.len
                                   : AS(ShapeStructInfo, sinfo_of(dims))->ndim;
   if (ndim >= 0 && known >= 0 && ndim != known)
-    raise("ValueError", call->span, "the shape has %d dims, but ndim is %d", known, ndim);
+    raise_code(E0405, call->span, "the shape has %d dims, but ndim is %d", known, ndim);
   return value_node(MAKE(TensorStructInfo, call->span, VOID_TYPE, .shape = dims, .elem = t,
                          .ndim = known, .vdevice = device));
 }
@@ -94,7 +94,7 @@ Value r_callable(BuiltinCall *call) {
 
 Value r_func_attr(BuiltinCall *call) {
   GraphBuilder *g = need_graph("func_attr", call->span);
-  if (g->attrs) raise("SyntaxError", call->span, "the function has an R.func_attr already");
+  if (g->attrs) raise_code(E0508, call->span, "the function has an R.func_attr already");
   g->attrs = dict_from_value(ARG(0), SPAN(0));
   return value_none();
 }
@@ -107,15 +107,15 @@ Value r_dataflow(BuiltinCall *call) {
 Value r_output(BuiltinCall *call) {
   GraphBuilder *g = need_graph("output", call->span);
   if (!g->in_dataflow)
-    raise("SyntaxError", call->span, "R.output stands only inside a dataflow block");
+    raise_code(E0506, call->span, "R.output stands only inside a dataflow block");
   for each (Value, v, value_items(ARG(0))) {
     if (v->type == &type_poison) continue;
     if (!value_is_node(*v, NK_RelaxVar))
-      raise("TypeError", call->span, "R.output takes variables of the block, found %s",
-            value_type_name(*v));
+      raise_code(E0417, call->span, "R.output takes variables of the block, found %s",
+                 value_type_name(*v));
     if (!AS(RelaxVar, v->node)->is_dataflow)
-      raise("ValueError", call->span, "'%s' is not bound in this dataflow block",
-            AS(RelaxVar, v->node)->name);
+      raise_code(E0417, call->span, "'%s' is not bound in this dataflow block",
+                 AS(RelaxVar, v->node)->name);
     AS(RelaxVar, v->node)->is_dataflow = false;
     vec_push(&g->outputs, v->node);
   }
@@ -227,8 +227,8 @@ static void check_tir_call(Node *gvar, Node *args, NodeVec outs, Node *tir_vars,
   for each (Node *, o, &outs) vec_push(&given, *o);
   int scalars = tir_vars ? AS(ShapeExpr, tir_vars)->values.len : 0;
   if (given.len + scalars != f->params.len)
-    raise("TypeError", span, "'%s' takes %d arguments, but the call gives %d inputs and %d outputs",
-          AS(GlobalVar, gvar)->name, f->params.len, inputs + scalars, outs.len);
+    raise_code(E0406, span, "'%s' takes %d arguments, but the call gives %d inputs and %d outputs",
+               AS(GlobalVar, gvar)->name, f->params.len, inputs + scalars, outs.len);
   for (int i = 0; i < given.len && scalars == 0; i++) {
     const char *why = NULL;
     if (!IS(TensorStructInfo, f->params.at[i]) || !IS(TensorStructInfo, given.at[i])) continue;
@@ -238,9 +238,9 @@ static void check_tir_call(Node *gvar, Node *args, NodeVec outs, Node *tir_vars,
     bool dtypes = !dtype_is_void(want->elem) && !dtype_is_void(got->elem) &&
                   !dtype_equal(want->elem, got->elem);
     if (ranks || dtypes)
-      raise("TypeError", span, "argument %d of '%s' must be %s, but is %s", i + 1,
-            AS(GlobalVar, gvar)->name, ir_print(f->params.at[i], NULL),
-            ir_print(given.at[i], NULL));
+      raise_code(E0407, span, "argument %d of '%s' must be %s, but is %s", i + 1,
+                 AS(GlobalVar, gvar)->name, ir_print(f->params.at[i], NULL),
+                 ir_print(given.at[i], NULL));
     (void)why;
   }
   if (!scalars)

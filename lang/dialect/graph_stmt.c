@@ -14,8 +14,8 @@ static void check_annotation(Node *annotation, Node *value, const char *name, Sp
   Node *info = sinfo_of(value);
   const char *why = NULL;
   if (!annotation || !info || sinfo_check(annotation, info, &why) != SINFO_NO) return;
-  raise("TypeError", span, "'%s' is annotated with %s, but its value is %s%s%s", name,
-        ir_print(annotation, NULL), ir_print(info, NULL), why ? ": " : "", why ? why : "");
+  raise_code(E0411, span, "'%s' is annotated with %s, but its value is %s%s%s", name,
+             ir_print(annotation, NULL), ir_print(info, NULL), why ? ": " : "", why ? why : "");
 }
 
 /* y = R.match_cast(x, S): the cast has come without its variable. */
@@ -96,7 +96,7 @@ static void expression_statement(Env *env, AstExprStmt *e) {
                   (IS(Op, AS(RelaxCall, v.node)->op) &&
                    str_same(AS(Op, AS(RelaxCall, v.node)->op)->name, "relax.call_packed")));
   if (!dropped)
-    raise("SyntaxError", span, "the value of this statement is lost; bind it to a name, or to '_'");
+    raise_code(E0414, span, "the value of this statement is lost; bind it to a name, or to '_'");
   graph_emit(graph_normalize(v.node), "_", span);
 }
 
@@ -129,7 +129,7 @@ static void dataflow_statement(Env *env, AstWith *w) {
     raise("TypeError", w->items.at[0]->span,
           "'with' in a graph function takes R.dataflow() only, found %s", value_type_name(v));
   if (graph->in_dataflow)
-    raise("SyntaxError", w->ast.span, "a dataflow block can't stand inside another");
+    raise_code(E0410, w->ast.span, "a dataflow block can't stand inside another");
   graph_end_block();
   graph->in_dataflow = true;
   graph->has_output = false;
@@ -137,7 +137,7 @@ static void dataflow_statement(Env *env, AstWith *w) {
   Env *inner = env_new(env);
   for each (Ast *, s, &w->body) {
     if (graph->has_output) {
-      diag_error((*s)->span, "R.output must be the last statement of its dataflow block");
+      diag_fault(E0417, (*s)->span, "R.output must be the last statement of its dataflow block");
       break;
     }
     exec_graph_statement(inner, *s);
@@ -184,7 +184,7 @@ static Node *arm_seq(Env *env, const AstVec *arm, const char *name, Span span) {
   Node *body = result                ? to_relax(*result, span)
                : graph->bindings.len ? AS(VarBinding, vec_last(&graph->bindings))->var
                                      : NULL;
-  if (!body) raise("SyntaxError", span, "each arm must end by binding a name");
+  if (!body) raise_code(E0413, span, "each arm must end by binding a name");
   Node *seq = graph_seq(drop_alias(body), span);
   graph->blocks = blocks;
   graph->bindings = bindings;
@@ -199,12 +199,12 @@ static void if_statement(Env *env, AstIf *a) {
     for each (Ast *, s, arm) exec_graph_statement(env, *s);
     return;
   }
-  if (graph->in_dataflow) raise("SyntaxError", span, "a branch can't stand in a dataflow block");
-  if (!a->orelse.len) raise("SyntaxError", span, "a branch of a graph function needs an 'else'");
+  if (graph->in_dataflow) raise_code(E0410, span, "a branch can't stand in a dataflow block");
+  if (!a->orelse.len) raise_code(E0413, span, "a branch of a graph function needs an 'else'");
   const char *name = bound_name(&a->body), *other = bound_name(&a->orelse);
   if (name != other)
-    raise("SyntaxError", span, "both arms must end by binding the same name, found '%s' and '%s'",
-          name ? name : "nothing", other ? other : "nothing");
+    raise_code(E0413, span, "both arms must end by binding the same name, found '%s' and '%s'",
+               name ? name : "nothing", other ? other : "nothing");
   Node *cond = to_relax(v, a->cond->span);
   if (!IS(RelaxVar, cond) && !IS(PrimValue, cond) && !IS(Constant, cond))
     cond = graph_emit(graph_normalize(cond), NULL, span);
@@ -255,11 +255,11 @@ static void dispatch(Env *env, Ast *a) {
           "'return' must be the last statement of a graph function, and stand outside branches");
   case AST_KIND_For:
   case AST_KIND_While:
-    raise("SyntaxError", a->span, "a graph function has no loops; call a function recursively");
+    raise_code(E0415, a->span, "a graph function has no loops; call a function recursively");
   case AST_KIND_Pass:
   case AST_KIND_Nonlocal:
   case AST_KIND_Error: return;
-  default: raise("SyntaxError", a->span, "a graph function can't hold this statement");
+  default: raise_code(E0415, a->span, "a graph function can't hold this statement");
   }
 }
 
@@ -284,8 +284,8 @@ static void poison_target(void *env, Ast *target) {
 static bool tell_ended(const char *name, Span span) {
   Node *ended = map_get(&graph->ended, name);
   if (!ended) return false;
-  Diag *d =
-      diag_error(span, "'%s' is a variable of a dataflow block and is not seen outside it", name);
+  Diag *d = diag_fault(E0401, span,
+                       "'%s' is a variable of a dataflow block and is not seen outside it", name);
   diag_note(d, ended->span, "it is bound here");
   diag_help(d, "name it in R.output(...) at the end of the block");
   return true;
@@ -323,7 +323,7 @@ Node *graph_body(Env *env, const AstVec *statements, Span span) {
   int n = statements->len;
   bool has_return = n && statements->at[n - 1]->kind == AST_KIND_Return;
   for (int i = 0; i < n - has_return; i++) exec_graph_statement(env, statements->at[i]);
-  if (!has_return) raise("SyntaxError", span, "a graph function must end with 'return'");
+  if (!has_return) raise_code(E0416, span, "a graph function must end with 'return'");
   GraphStatement job = {env, statements->at[n - 1]};
   Error *e = eval_protect(return_value, &job);
   if (!e) return graph->result;

@@ -8,7 +8,7 @@
 ModuleBuilder *module;
 
 ModuleBuilder *need_module(const char *what, Span span) {
-  if (!module) raise("SyntaxError", span, "I.%s stands only in the class body of a module", what);
+  if (!module) raise_code(E0506, span, "I.%s stands only in the class body of a module", what);
   return module;
 }
 
@@ -38,8 +38,8 @@ typedef VEC(Member *) MemberVec;
 /* The last decorator decides what the function is. */
 static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *args) {
   if (!def->decorators.len)
-    raise("SyntaxError", def->name_span,
-          "function '%s' of a module needs @T.prim_func or @R.function", def->name);
+    raise_code(E0507, def->name_span, "function '%s' of a module needs @T.prim_func or @R.function",
+               def->name);
   Ast *last = vec_last(&def->decorators), *callee = last;
   *args = (CallArgs){.span = last->span, .env = env};
   if (last->kind == AST_KIND_Call) {
@@ -191,7 +191,7 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   static const char *const keywords[] = {"check_well_formed", "s_tir"};
   check_decorator_args("I.ir_module", args, 2, keywords);
   if (definition->kind != AST_KIND_Class)
-    raise("TypeError", definition->span, "@I.ir_module decorates a class");
+    raise_code(E0507, definition->span, "@I.ir_module decorates a class");
   AstClass *class = AST_AS(Class, definition);
   ModuleBuilder *outer = module, builder = {.attrs = dict_new(), .global_infos = dict_new()};
   module = &builder;
@@ -210,9 +210,7 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   Node *result = MAKE(IRModule, class->name_span, VOID_TYPE, .globals = builder.globals,
                       .functions = builder.functions, .attrs = builder.attrs,
                       .global_infos = builder.global_infos);
-  if (keyword_flag(args, "check_well_formed", true) && !ir_verify(result))
-    return value_of(&type_poison, NULL);
-  return value_node(result);
+  return well_formed(env, value_node(result), args);
 }
 
 /* @R.rewriter: a module of two graph functions of one signature, `pattern` and what replaces it. */

@@ -67,7 +67,7 @@ static Value call_intrin(Value f, CallArgs *args) {
   }
   for each (const char *, name, &args->names)
     if (!str_same(*name, "dtype"))
-      raise("TypeError", args->span, "T.%s has no argument '%s'", in->name, *name);
+      raise_code(E0501, args->span, "T.%s has no argument '%s'", in->name, *name);
   return value_node(expr_call(in->name, t, operands, args->span));
 }
 static void intrin_repr(Value v, Str *out) {

@@ -69,8 +69,8 @@ static Value buffer_offset_of(BuiltinCall *call) {
   Buffer *b = AS(Buffer, call->self.node);
   NodeVec at = to_exprs(call->args[0], call->span);
   if (at.len != b->shape.len)
-    raise("IndexError", call->span, "buffer '%s' has %d dimensions, but %d indices are given",
-          b->name, b->shape.len, at.len);
+    raise_code(E0312, call->span, "buffer '%s' has %d dimensions, but %d indices are given",
+               b->name, b->shape.len, at.len);
   Node *offset = int_imm(INT32, 0, call->span);
   for (int i = 0; i < at.len; i++) offset = expr_add(expr_mul(offset, b->shape.at[i]), at.at[i]);
   return value_node(offset);

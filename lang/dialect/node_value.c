@@ -162,9 +162,9 @@ static Node *slice_ramp(SliceObject *s, Node *extent, Span span) {
 
 static void check_rank(Buffer *b, int given, Span span) {
   if (given == b->shape.len) return;
-  raise("IndexError", span, "buffer '%s' has %d dimension%s, but %d %s given",
-        b->name ? b->name : "", b->shape.len, b->shape.len == 1 ? "" : "s", given,
-        given == 1 ? "index is" : "indices are");
+  raise_code(E0312, span, "buffer '%s' has %d dimension%s, but %d %s given", b->name ? b->name : "",
+             b->shape.len, b->shape.len == 1 ? "" : "s", given,
+             given == 1 ? "index is" : "indices are");
 }
 
 /* A[i, j]: a load; with slices a region, or with a step a vector load. */
@@ -200,8 +200,8 @@ static Value tuple_item(Node *tuple, Value index, Span span) {
       IS(TupleStructInfo, sinfo_of(tuple)) ? AS(TupleStructInfo, sinfo_of(tuple)) : NULL;
   if (info && i < 0) i += info->fields.len;
   if (i < 0 || (info && i >= info->fields.len))
-    raise("IndexError", span, "index %ld is out of range for a tuple of %d", (long)i,
-          info ? info->fields.len : 0);
+    raise_code(E0408, span, "index %ld is out of range for a tuple of %d", (long)i,
+               info ? info->fields.len : 0);
   if (IS(Tuple, tuple)) return value_node(AS(Tuple, tuple)->fields.at[i]);
   Node *field = info ? info->fields.at[i] : sinfo_object();
   return value_node(

@@ -60,6 +60,11 @@ static Env *library_scope(void) {
   return library_env;
 }
 
+bool env_is_library(const Env *env) {
+  while (env && env != library_env) env = env->outer;
+  return env != NULL;
+}
+
 void run_outside(void (*step)(void *), void *context) {
   TensorBuilder *t = tensor;
   GraphBuilder *g = graph;
@@ -102,8 +107,9 @@ static Error *run_library(void (*step)(void *), void *context) {
 
 /* Errors of the library's functions are about the call, not about the library. */
 static _Noreturn void raise_about_call(const OpInfo *info, const Error *e, Span span) {
-  raise(str_same(e->kind, ERROR_INTERNAL) ? e->kind : "TypeError", span, "R.%s: %s",
-        op_short_name(info), e->text);
+  if (str_same(e->kind, ERROR_INTERNAL))
+    raise(e->kind, span, "R.%s: %s", op_short_name(info), e->text);
+  raise_code(E0511, span, "R.%s: %s", op_short_name(info), e->text);
 }
 
 static Value operand_info(const OpParam *p, Node *n);
@@ -127,9 +133,9 @@ static void check_tensor_operand(const OpParam *p, Node *info, Span span) {
   bool fits =
       IS(TensorStructInfo, info) || (p->kind == PARAM_TENSOR_OR_PRIM && IS(PrimStructInfo, info));
   if (!fits)
-    raise("TypeError", span, "'%s' must be a tensor, found a value of %s%s", p->name,
-          info ? ir_print(info, NULL) : "no known type",
-          IS(ObjectStructInfo, info) ? "; use R.match_cast" : "");
+    raise_code(E0509, span, "'%s' must be a tensor, found a value of %s%s", p->name,
+               info ? ir_print(info, NULL) : "no known type",
+               IS(ObjectStructInfo, info) ? "; use R.match_cast" : "");
 }
 
 /* What a rule sees of an operand: its struct info; of a shape the shape itself, which has .values

@@ -21,10 +21,10 @@ static void add_parameter(TensorBuilder *t, Node *var, Node *buffer) {
 static void declare_parameter(TensorBuilder *t, Env *env, AstParam *p) {
   Span span = p->ast.span;
   if (p->kind == PARAM_SLASH || (p->kind == PARAM_STAR && !p->name)) return;
-  if (p->kind != PARAM_PLAIN) raise("SyntaxError", span, "a prim_func takes plain parameters only");
+  if (p->kind != PARAM_PLAIN) raise_code(E0505, span, "a prim_func takes plain parameters only");
   if (!p->annotation)
-    raise("SyntaxError", span, "parameter '%s' needs an annotation such as T.handle or T.Buffer",
-          p->name);
+    raise_code(E0505, span, "parameter '%s' needs an annotation such as T.handle or T.Buffer",
+               p->name);
   Value v = parameter_value(eval_annotation(env, p->annotation), p->annotation->span);
   if (value_is_node(v, NK_Buffer)) {
     name_fresh(v, p->name);
@@ -79,9 +79,15 @@ void check_decorator_args(const char *decorator, CallArgs *args, int n, const ch
     for (int i = 0; i < n; i++) found |= str_same(*name, known[i]);
     const char *near = found ? NULL : str_near(*name, known, n);
     if (!found)
-      raise("TypeError", args->span, "@%s has no argument '%s'%s%s%s", decorator, *name,
-            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+      raise_code(E0501, args->span, "@%s has no argument '%s'%s%s%s", decorator, *name,
+                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
+}
+
+Value well_formed(Env *env, Value v, CallArgs *args) {
+  bool wanted =
+      v.type == &type_node && !env_is_library(env) && keyword_flag(args, "check_well_formed", true);
+  return wanted && !ir_verify(v.node) ? value_of(&type_poison, NULL) : v;
 }
 
 Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span) {
@@ -129,8 +135,9 @@ Value tensor_function(Env *env, AstDef *def, CallArgs *args) {
 
 static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   if (definition->kind != AST_KIND_Def)
-    raise("TypeError", definition->span, "@T.prim_func decorates a def");
-  return tensor_function(env, AST_AS(Def, definition), args);
+    raise_code(E0507, definition->span, "@T.prim_func decorates a def");
+  Value v = tensor_function(env, AST_AS(Def, definition), args);
+  return module ? v : well_formed(env, v, args);
 }
 
 const TreeDecorator decorate_prim_func = {"T.prim_func", decorate, NULL};

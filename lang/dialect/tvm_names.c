@@ -103,9 +103,8 @@ static Value tvm_structural_equal(BuiltinCall *call) { return value_bool(equal_n
 static Value tvm_assert_structural_equal(BuiltinCall *call) {
   const char *why = NULL;
   if (!equal_nodes(call, &why))
-    raise("AssertionError", call->span,
-          "the two differ at %s\n---- left ----\n%s\n---- right ----\n%s", why,
-          ir_print(ARG(0).node, NULL), ir_print(ARG(1).node, NULL));
+    raise("AssertionError", call->span, "the two differ at %s; left and right:\n%s", why,
+          ir_print_diff(ARG(0).node, ARG(1).node));
   return value_none();
 }
 

@@ -16,7 +16,7 @@ static void tell(UndefinedNames *u, AstName *name) {
   for (int i = 0; i < u->ended->len; i++)
     if (u->ended->at[i].key) vec_push(&options, u->ended->at[i].key);
   env_names(u->env, &options);
-  Diag *d = diag_error(name->ast.span, "NameError: name '%s' is not defined", name->name);
+  Diag *d = diag_fault(E0201, name->ast.span, "NameError: name '%s' is not defined", name->name);
   diag_near(d, name->name, options.at, options.len);
 }
 

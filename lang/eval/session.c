@@ -4,6 +4,7 @@
 #include "lang/builtin/builtin.h"
 #include "lang/dialect/dialect.h"
 #include "lang/eval/eval_impl.h"
+#include "lang/eval/warn.h"
 #include "lang/value/big_int.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -84,6 +85,8 @@ bool session_run(Session *s, const Source *source, Value *last) {
     session_define(s, r.module);
     return false;
   }
+  warn_about(r.module);
+  if (diag_error_count() > before) return false; /* by -Werror */
   Error *e = eval_protect(run_module, &r);
   if (e && !str_same(e->kind, ERROR_INTERNAL) &&
       exception_matches(e, exception_class("SystemExit")))

@@ -1,11 +1,15 @@
 /* define.c -- the modules that a file defines, for the subcommands that work on them. */
 #include "lang/dialect/packed.h"
+#include "lang/eval/warn.h"
 #include "lang/tool/tool.h"
 #include <string.h>
 
 Session *session_definitions(const Source *source, const char *path) {
   Session *s = session_new(path);
-  session_define(s, parse_module(source));
+  int before = diag_error_count();
+  AstModule *tree = parse_module(source);
+  if (diag_error_count() == before) warn_about(tree);
+  session_define(s, tree);
   return s;
 }
 

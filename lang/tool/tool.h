@@ -2,6 +2,7 @@
 #ifndef LANG_TOOL_TOOL_H
 #define LANG_TOOL_TOOL_H
 
+#include "ir/support/diag.h"
 #include "lang/lang.h"
 
 enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_USAGE = 2, STATUS_INTERNAL = 70 };
@@ -26,7 +27,7 @@ bool options_parse(const Option *options, int n, int *argc, char **argv, int *st
 /* Says what is wrong with the command line, on standard error. Returns STATUS_USAGE. */
 int usage_error(const char *command, const char *format, ...) PRINTF_LIKE(2, 3);
 
-bool tool_colour(void); /* are diagnostics coloured? */
+DiagForm tool_diag_form(void); /* as the command line and the terminal ask */
 
 /* Prints the diagnostics; STATUS_ERROR if an error is among them, else STATUS_OK. */
 int tool_flush(void);

@@ -86,9 +86,9 @@ static Span arg_span(const CallArgs *args, int i) {
 _Noreturn static void too_many(const Signature *s, const char *function, const CallArgs *args) {
   int least = 0, most = s->positional;
   for (int i = 0; i < most; i++) least += !s->params.at[i].value.type && !s->params.at[i].optional;
-  raise("TypeError", arg_span(args, most), "%s() takes %s%d positional argument%s but %d %s given",
-        function, least < most ? "at most " : "", most, most == 1 ? "" : "s", args->positional.len,
-        args->positional.len == 1 ? "was" : "were");
+  raise_code(E0502, arg_span(args, most), "%s() takes %s%d positional argument%s but %d %s given",
+             function, least < most ? "at most " : "", most, most == 1 ? "" : "s",
+             args->positional.len, args->positional.len == 1 ? "was" : "were");
 }
 
 _Noreturn static void unexpected(const Signature *s, const char *function, const char *name,
@@ -100,8 +100,8 @@ _Noreturn static void unexpected(const Signature *s, const char *function, const
     if (p->kind <= PARAM_KEYWORD_ONLY && !p->positional_only) vec_push(&names, p->name);
   }
   const char *near = str_near(name, names.at, names.len);
-  raise("TypeError", span, "%s() got an unexpected keyword argument '%s'%s", function, name,
-        near ? str_format(" (did you mean '%s'?)", near) : "");
+  raise_code(E0501, span, "%s() got an unexpected keyword argument '%s'%s", function, name,
+             near ? str_format(" (did you mean '%s'?)", near) : "");
 }
 
 _Noreturn static void missing(const Signature *s, const char *function, const Value *out,
@@ -114,8 +114,8 @@ _Noreturn static void missing(const Signature *s, const char *function, const Va
     if ((defaults ? defaults[i] : p->value).type) continue;
     str_printf(&names, "%s'%s'", n++ ? ", " : "", p->name);
   }
-  raise("TypeError", span, "%s() missing argument%s %s", function, n == 1 ? "" : "s",
-        str_text(&names));
+  raise_code(E0502, span, "%s() missing argument%s %s", function, n == 1 ? "" : "s",
+             str_text(&names));
 }
 
 /* ---- binding ---- */

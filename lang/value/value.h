@@ -259,6 +259,7 @@ void namespace_registered_names(StrVec *out);
 
 /* kind: "TypeError", "ValueError", "NameError", "IndexError", "KeyError", "AttributeError",
  * "ZeroDivisionError", "OverflowError", "AssertionError", "RuntimeError", "ScheduleError", ... */
-#define raise(kind, span, ...) error_raisef(kind, span, __VA_ARGS__)
+#define raise(kind, span, ...)      error_raisef(kind, span, __VA_ARGS__)
+#define raise_code(code, span, ...) error_raise_code(code, span, __VA_ARGS__)
 
 #endif
