@@ -198,6 +198,8 @@ Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
 /* R.<name> as a callable value; absent if stdlib has no "relax.<name>". A prefix such as "nn" is a
  * namespace. */
 Value op_value(const char *name);
+/* The function of te that computes relax.<name>; absent if there is none. */
+Value op_compute(const char *name);
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);
 bool env_is_library(const Env *env); /* a scope of the standard library's files */
@@ -213,7 +215,9 @@ void library_start(void);
 Value library_attr(const char *dotted, const char *name);
 void library_names(const char *dotted, StrVec *out);
 
+Value tvm_ir_namespace(void), tvm_tir_namespace(void), tvm_relax_namespace(void);
 Value tvm_namespace(void);       /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */
 Value transform_namespace(void); /* pass_value.c: tvm.transform */
+Value arith_namespace(void);     /* arith_value.c: what tvm.arith stands on */
 
 #endif

@@ -1,6 +1,7 @@
 /* names.c -- the namespaces T, R, I and tvm, from the rows of dialect.def, dtype.def and
  * intrin.def. */
 #include "lang/dialect/node_class.h"
+#include "lang/dialect/te.h"
 #include "lower/lower.h"
 #include "passes/passes.h"
 
@@ -200,6 +201,13 @@ void dialect_start(void) {
   namespace_register("tvm.script.tirx", tensor_namespace);
   namespace_register("tvm.script.relax", graph_namespace);
   namespace_register("tvm", tvm_namespace);
+  namespace_register("tvm.ir", tvm_ir_namespace);
+  namespace_register("tvm.tir", tvm_tir_namespace);
+  namespace_register("tvm.tirx", tvm_tir_namespace);
+  namespace_register("tvm.relax", tvm_relax_namespace);
+  namespace_register("tvm.te", te_namespace);
+  namespace_register("tvm.transform", transform_namespace);
+  namespace_register("_arith", arith_namespace);
   op_start();
   library_start();
 }

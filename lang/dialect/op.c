@@ -375,6 +375,12 @@ Value op_value(const char *name) {
   return info ? value_of(&type_op, (void *)(uintptr_t)info) : value_absent();
 }
 
+Value op_compute(const char *name) {
+  const OpInfo *info = op_info(str_format("relax.%s", name));
+  Value f = info ? definition_of(info)->compute : value_none();
+  return value_is_none(f) ? value_absent() : f;
+}
+
 /* "R" or "R.nn": what stands before a name of this namespace, without "R.". */
 static const char *prefix_of(Namespace *ns) {
   return ns->name[1] ? str_format("%s.", ns->name + 2) : "";
