@@ -53,7 +53,7 @@ const char *float_text(DataType t, double x) {
 }
 
 static bool stands_bare(Printer *p, DataType t, DataType beside) {
-  if (p->options.tvm_style) beside = VOID_TYPE;
+  if (p->options.tvm_style && !p->in_graph) beside = VOID_TYPE;
   return dtype_equal(t, beside) && (dtype_is_int(t) || dtype_is_float(t));
 }
 
@@ -399,6 +399,10 @@ void print_attr(Printer *p, Node *n) {
     str_printf(&p->out, "I.vdevice(\"%s\", %d, \"%s\")", d->target, d->id, d->scope);
     break;
   }
+  case NK_Device:
+    str_printf(&p->out, "R.device(\"%s\", %d)", AS(Device, n)->device_kind, AS(Device, n)->id);
+    break;
+  case NK_DeviceMesh: print_device_mesh(p, AS(DeviceMesh, n)); break;
   case NK_DummyGlobalInfo: str_add(&p->out, "I.dummy_global_info()"); break;
   case NK_Range:
     str_add(&p->out, "T.Range(");

@@ -15,6 +15,7 @@ bool graph_is_leaf(Node *n) {
   switch (n->kind) {
   case NK_RelaxVar:
   case NK_Constant:
+  case NK_MetadataRef:
   case NK_GlobalVar:
   case NK_ShapeExpr:
   case NK_PrimValue:
@@ -110,7 +111,34 @@ typedef struct GraphJob {
   Node *result;
 } GraphJob;
 
-static NodeVec declare_parameters(Env *env, AstDef *def) {
+static bool is_open_scalar(Node *info) {
+  return IS(PrimStructInfo, info) && !AS(PrimStructInfo, info)->value &&
+         dtype_is_int(AS(PrimStructInfo, info)->elem);
+}
+
+/* n: R.Prim("int64") is the dim n that annotations name. */
+static Node *scalar_info(Node *info, Node *dim) {
+  if (!dim || !is_open_scalar(info) || !dtype_equal(AS(PrimStructInfo, info)->elem, dim->dtype))
+    return info;
+  return MAKE(PrimStructInfo, info->span, VOID_TYPE, .elem = dim->dtype, .value = dim);
+}
+
+Node *graph_scalar(Node *var) {
+  Node *info = sinfo_of(var);
+  if (!IS(PrimStructInfo, info)) return NULL;
+  if (AS(PrimStructInfo, info)->value) return AS(PrimStructInfo, info)->value;
+  for (GraphBuilder *g = graph; g; g = g->outer) {
+    if (!map_has(&g->scalars, var)) continue;
+    RelaxVar *v = AS(RelaxVar, var);
+    Node *dim = var_new(v->name, AS(PrimStructInfo, info)->elem, var->span);
+    map_set(&g->dims, str_intern(v->name), dim);
+    v->sinfo = scalar_info(info, dim);
+    return dim;
+  }
+  return NULL;
+}
+
+static NodeVec declare_parameters(Env *env, AstDef *def, const Map *dims) {
   NodeVec params = {0};
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
@@ -120,8 +148,8 @@ static NodeVec declare_parameters(Env *env, AstDef *def) {
       raise("SyntaxError", p->ast.span,
             "parameter '%s' needs an annotation such as R.Tensor((n, 4), \"float32\")", p->name);
     Node *info = to_sinfo(eval_annotation(env, p->annotation), p->annotation->span);
-    Node *var = MAKE(RelaxVar, p->ast.span, VOID_TYPE, .sinfo = info, .name = p->name);
-    /* R.Prim("int64") named n may serve as the dim n of other parameters. */
+    Node *var = MAKE(RelaxVar, p->ast.span, VOID_TYPE,
+                     .sinfo = scalar_info(info, map_get(dims, p->name)), .name = p->name);
     vec_push(&params, var);
     env_set(env, p->name, value_node(var));
   }
@@ -143,7 +171,7 @@ Node *graph_signature(Env *outer, AstDef *def) {
   Env *env = env_new(outer);
   Map dims = {0};
   declare_dims(env, def, INT64, &dims);
-  NodeVec params = declare_parameters(env, def);
+  NodeVec params = declare_parameters(env, def, &dims);
   Node *ret =
       def->result ? to_sinfo(eval_annotation(env, def->result), def->result->span) : sinfo_object();
   return graph_func_info(params, ret, true, def->name_span);
@@ -188,7 +216,9 @@ static void build_graph_function(void *context) {
   graph->must_be_pure = keyword_flag(job->args, "pure", false);
   Env *env = env_new(job->env);
   declare_dims(env, def, INT64, &graph->dims);
-  NodeVec params = declare_parameters(env, def);
+  NodeVec params = declare_parameters(env, def, &graph->dims);
+  for each (Node *, p, &params)
+    if (is_open_scalar(sinfo_of(*p))) map_set(&graph->scalars, *p, *p);
   Node *result = graph_body(env, &def->body, span);
   Node *body = graph_seq(result, span);
   Node *ret = return_info(env, def, params, body);

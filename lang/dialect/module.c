@@ -26,6 +26,18 @@ Node *find_vdevice(const char *kind, int64_t nth) {
   return NULL;
 }
 
+/* @I.pyfunc: a method in the host's language, which the module knows by its name only. */
+static Value pyfunc(Env *env, Ast *definition, CallArgs *args) {
+  (void)env, (void)args;
+  if (!module || definition->kind != AST_KIND_Def)
+    raise("SyntaxError", definition->span, "@I.pyfunc stands above a method of a module");
+  Node *info = MAKE(FuncStructInfo, definition->span, VOID_TYPE, .ret = sinfo_object());
+  return value_node(MAKE(ExternFunc, definition->span, VOID_TYPE, .sinfo = info,
+                         .symbol = AST_AS(Def, definition)->name));
+}
+
+const TreeDecorator decorate_pyfunc = {"I.pyfunc", pyfunc, NULL};
+
 typedef struct Member {
   AstDef *def;
   const TreeDecorator *decorator;
@@ -48,7 +60,8 @@ static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *ar
   }
   Value v = eval(env, callee);
   if (v.type == &type_tree_decorator &&
-      (v.object == &decorate_prim_func || v.object == &decorate_function))
+      (v.object == &decorate_prim_func || v.object == &decorate_function ||
+       v.object == &decorate_pyfunc))
     return v.object;
   raise("TypeError", last->span, "function '%s' of a module needs @T.prim_func or @R.function",
         def->name);
@@ -148,7 +161,8 @@ static void read_member(ModuleJob *job, Member *m) {
   m->function = v.type == &type_node ? v.node : NULL;
   if (IS(PrimFunc, m->function))
     AS(GlobalVar, m->global)->sinfo = prim_func_info(AS(PrimFunc, m->function));
-  if (IS(Function, m->function)) AS(GlobalVar, m->global)->sinfo = sinfo_of(m->function);
+  if (IS(Function, m->function) || IS(ExternFunc, m->function))
+    AS(GlobalVar, m->global)->sinfo = sinfo_of(m->function);
 }
 
 static void read_members(ModuleJob *job) {
@@ -164,7 +178,7 @@ static void read_members(ModuleJob *job) {
     if ((*s)->kind == AST_KIND_Def) attempt(declare_member, job);
   }
   for each (Member *, m, &job->members)
-    if ((*m)->decorator == &decorate_prim_func) read_member(job, *m);
+    if ((*m)->decorator != &decorate_function) read_member(job, *m);
   for each (Member *, m, &job->members) {
     job->member = *m;
     if ((*m)->decorator == &decorate_function) attempt(declare_graph_signature, job);
@@ -193,7 +207,10 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   if (definition->kind != AST_KIND_Class)
     raise("TypeError", definition->span, "@I.ir_module decorates a class");
   AstClass *class = AST_AS(Class, definition);
-  ModuleBuilder *outer = module, builder = {.attrs = dict_new(), .global_infos = dict_new()};
+  bool checked = keyword_flag(args, "check_well_formed", true);
+  ModuleBuilder *outer = module, builder = {.attrs = dict_new(),
+                                            .global_infos = dict_new(),
+                                            .is_unchecked = !checked};
   module = &builder;
   ModuleJob job = {.env = env_new(env), .class = class};
   /* Bare sibling names live in job.env; the class's own name in a scope around it. */
@@ -210,8 +227,7 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   Node *result = MAKE(IRModule, class->name_span, VOID_TYPE, .globals = builder.globals,
                       .functions = builder.functions, .attrs = builder.attrs,
                       .global_infos = builder.global_infos);
-  if (keyword_flag(args, "check_well_formed", true) && !ir_verify(result))
-    return value_of(&type_poison, NULL);
+  if (checked && !ir_verify(result)) return value_of(&type_poison, NULL);
   return value_node(result);
 }
 

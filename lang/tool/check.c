@@ -28,7 +28,7 @@ int tool_check(int argc, char **argv) {
   int status, failed = STATUS_OK;
   if (!options_parse(options, 1, &argc, argv, &status)) return status;
   if (argc < 2) return usage_error("check", "which file?");
-  const PrintOptions meta = {.show_meta = true};
+  const PrintOptions meta = {.constants = CONSTANTS_INLINE};
   for (int i = 1; i < argc; i++) {
     Session *s = tool_definitions(argv[i]);
     NamedModuleVec modules = {0};
