@@ -17,6 +17,12 @@ static SinfoCheck no_at(const char **why, const char *what, int i) {
 
 static const char *text_of(Node *n) { return ir_print(n, NULL); }
 
+/* A dim as a shape shows it: numbers without their dtype. */
+static const char *dim_text(Node *n) {
+  int64_t i;
+  return expr_is_const_int(n, &i) ? str_format("%lld", (long long)i) : text_of(n);
+}
+
 static SinfoCheck no_dtypes(const char **why, DataType want, DataType have) {
   return no(why, str_format("the dtype is %s, not %s", dtype_text(have), dtype_text(want)));
 }
@@ -30,7 +36,7 @@ static SinfoCheck check_dims(NodeVec base, NodeVec derived, const char **why) {
     Node *want = base.at[i], *have = derived.at[i];
     if (arith_can_prove_equal(a, want, have)) continue;
     if (arith_can_prove_different(a, want, have))
-      return no(why, str_format("dimension %d is %s, not %s", i, text_of(have), text_of(want)));
+      return no(why, str_format("dimension %d is %s, not %s", i, dim_text(have), dim_text(want)));
     result = SINFO_MAYBE;
   }
   return result;

@@ -20,6 +20,22 @@ static void print_out_infos(Printer *p, NodeVec infos) {
   str_add_char(&p->out, ']');
 }
 
+/* Does the type say more than that it is a function? */
+static bool extern_has_type(ExternFunc *f) {
+  FuncStructInfo *info = IS(FuncStructInfo, f->sinfo) ? AS(FuncStructInfo, f->sinfo) : NULL;
+  return info && (info->known || info->is_pure || !IS(ObjectStructInfo, info->ret));
+}
+
+void print_extern(Printer *p, ExternFunc *f) {
+  str_add(&p->out, "R.ExternFunc(");
+  print_quoted(p, f->symbol);
+  if (extern_has_type(f)) {
+    str_add(&p->out, ", ");
+    print_sinfo(p, f->sinfo);
+  }
+  str_add_char(&p->out, ')');
+}
+
 /* Forms of call whose result type is part of the call, as they are written. */
 static const struct CallForm {
   const char *name;     /* after "relax." */
@@ -59,7 +75,8 @@ static void print_call_form(Printer *p, RelaxCall *c, const struct CallForm *for
   NodeVec args = c->args;
   str_printf(&p->out, "R.%s%s(", mesh ? "dist." : "", form->name);
   Node *first = args.at[0];
-  if (IS(ExternFunc, first)) print_quoted(p, AS(ExternFunc, first)->symbol);
+  if (IS(ExternFunc, first) && !extern_has_type(AS(ExternFunc, first)))
+    print_quoted(p, AS(ExternFunc, first)->symbol);
   else if (IS(StringValue, first)) print_quoted(p, AS(StringValue, first)->value);
   else print_relax(p, first);
   int operands = form->operands_follow ? args.len : args.len < 2 ? args.len : 2;
@@ -135,11 +152,7 @@ void print_relax(Printer *p, Node *n) {
     str_printf(&p->out, "%s%s", p->self ? p->self : "", AS(GlobalVar, n)->name);
     break;
   case NK_Op: str_printf(&p->out, "R.%s", AS(Op, n)->name + 6); break;
-  case NK_ExternFunc:
-    str_add(&p->out, "R.ExternFunc(");
-    print_quoted(p, AS(ExternFunc, n)->symbol);
-    str_add_char(&p->out, ')');
-    break;
+  case NK_ExternFunc: print_extern(p, AS(ExternFunc, n)); break;
   case NK_Constant: print_constant(p, AS(Constant, n)); break;
   case NK_PrimValue: {
     Node *v = AS(PrimValue, n)->value;
@@ -204,23 +217,18 @@ void print_relax(Printer *p, Node *n) {
 
 static void print_blocks(Printer *p, NodeVec blocks);
 
-static const char *relax_text(Printer *p, Node *n) {
+static const char *text_by(Printer *p, void (*print)(Printer *p, Node *n), Node *n) {
   Str outer = p->out;
   p->out = (Str){0};
-  print_relax(p, n);
+  print(p, n);
   const char *text = str_text(&p->out);
   p->out = outer;
   return text;
 }
 
-static const char *sinfo_text(Printer *p, Node *n) {
-  Str outer = p->out;
-  p->out = (Str){0};
-  print_sinfo(p, n);
-  const char *text = str_text(&p->out);
-  p->out = outer;
-  return text;
-}
+static const char *relax_text(Printer *p, Node *n) { return text_by(p, print_relax, n); }
+static const char *sinfo_text(Printer *p, Node *n) { return text_by(p, print_sinfo, n); }
+const char *attr_text(Printer *p, Node *n) { return text_by(p, print_attr, n); }
 
 static Node *bound_var(Node *binding) {
   return IS(MatchCast, binding) ? AS(MatchCast, binding)->var : AS(VarBinding, binding)->var;
@@ -256,7 +264,7 @@ static void print_arm(Printer *p, SeqExpr *s, Node *var, const char *result) {
   p->arm_var = outer;
   p->arm_name = outer_name;
   const char *body = relax_text(p, s->body);
-  if (!binds || !str_same(body, result)) line(p, "%s = %s", result, body);
+  if (!binds || !str_same(body, result)) line_wrapped(p, "%s = %s", result, body);
   p->indent--;
   scope_end(p, mark);
   map_set(&p->taken, result, var);
@@ -308,7 +316,7 @@ static void print_match_cast(Printer *p, MatchCast *m) {
   Walker w = {.enter = declare_dim, .context = p};
   walk(&w, m->sinfo);
   const char *value = relax_text(p, m->value), *info = sinfo_text(p, m->sinfo);
-  line(p, "%s = R.match_cast(%s, %s)", name_define(p, m->var), value, info);
+  line_wrapped(p, "%s = R.match_cast(%s, %s)", name_define(p, m->var), value, info);
 }
 
 static void print_var_binding(Printer *p, VarBinding *b) {
@@ -320,12 +328,12 @@ static void print_var_binding(Printer *p, VarBinding *b) {
   }
   const char *value = relax_text(p, b->value);
   Node *info = AS(RelaxVar, b->var)->sinfo;
-  if (is_statement(p, b)) line(p, "%s", value);
+  if (is_statement(p, b)) line_wrapped(p, "%s", value);
   else if (annotation_is_plain(b->value) || mentions_unnamed(p, info))
-    line(p, "%s = %s", name_define(p, b->var), value);
+    line_wrapped(p, "%s = %s", name_define(p, b->var), value);
   else {
     const char *type = sinfo_text(p, info);
-    line(p, "%s: %s = %s", name_define(p, b->var), type, value);
+    line_wrapped(p, "%s: %s = %s", name_define(p, b->var), type, value);
   }
 }
 
@@ -350,7 +358,7 @@ static void print_dataflow(Printer *p, NodeVec bindings) {
   for each (Node *, b, &bindings)
     if (!AS(RelaxVar, bound_var(*b))->is_dataflow)
       str_printf(&outputs, "%s%s", outputs.len ? ", " : "", name_of(p, bound_var(*b)));
-  line(p, "R.output(%s)", str_text(&outputs));
+  line_wrapped(p, "R.output(%s)", str_text(&outputs));
   p->indent--;
 }
 
@@ -370,41 +378,23 @@ static WalkResult name_dims(Walker *w, Node *n) {
   return WALK_ON;
 }
 
-typedef struct VarCount {
-  Node *var;
-  int n;
-} VarCount;
-
-static WalkResult count_var(Walker *w, Node *n) {
-  VarCount *count = w->context;
-  if (n == count->var) count->n++;
-  if (IS(VarBinding, n)) walk(w, AS(RelaxVar, AS(VarBinding, n)->var)->sinfo);
-  return WALK_ON;
-}
-
-/* n: R.Prim("int64", value="n"): the parameter and the dim have one name. */
+/* n: R.Prim("int64") is the dim n, too: both have one name. */
 static Node *own_dim(Node *param) {
   Node *info = sinfo_of(param);
   Node *dim = IS(PrimStructInfo, info) ? AS(PrimStructInfo, info)->value : NULL;
   return IS(Var, dim) && str_same(name_hint(dim), name_hint(param)) ? dim : NULL;
 }
 
-/* Its value is not written where it serves as a dim besides: reading finds it again. */
-static bool is_used_dim(Function *f, Node *dim) {
-  VarCount count = {.var = dim};
-  Walker w = {.enter = count_var, .context = &count};
-  for each (Node *, v, &f->params) walk(&w, sinfo_of(*v));
-  walk(&w, f->ret_sinfo);
-  walk(&w, f->body);
-  return count.n > 1;
-}
-
-static const char *param_text(Printer *p, Function *f, Node *param) {
-  Node *dim = own_dim(param);
-  if (dim && is_used_dim(f, dim))
-    return str_format("%s: R.Prim(\"%s\")", name_of(p, param), dtype_text(dim->dtype));
-  const char *info = sinfo_text(p, sinfo_of(param));
-  return str_format("%s: %s", dim ? name_of(p, param) : name_define(p, param), info);
+static const char *param_text(Printer *p, Node *param) {
+  Node *info = sinfo_of(param);
+  PrimStructInfo *scalar = IS(PrimStructInfo, info) ? AS(PrimStructInfo, info) : NULL;
+  if (own_dim(param))
+    return str_format("%s: R.Prim(\"%s\")", name_of(p, param), dtype_text(scalar->elem));
+  if (scalar && !scalar->value && dtype_is_int(scalar->elem))
+    return str_format("%s: R.Prim(\"%s\", value=None)", name_define(p, param),
+                      dtype_text(scalar->elem));
+  const char *text = sinfo_text(p, info);
+  return str_format("%s: %s", name_define(p, param), text);
 }
 
 static void print_parameters(Printer *p, Function *f, const char *name) {
@@ -417,7 +407,7 @@ static void print_parameters(Printer *p, Function *f, const char *name) {
   for each (Node *, v, &f->params) walk(&w, sinfo_of(*v));
   StrVec texts = {0};
   p->in_signature = true;
-  for each (Node *, v, &f->params) vec_push(&texts, param_text(p, f, *v));
+  for each (Node *, v, &f->params) vec_push(&texts, param_text(p, *v));
   print_signature(p, name, texts, sinfo_text(p, f->ret_sinfo));
   p->in_signature = false;
 }
@@ -479,12 +469,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   Node *attrs = f->attrs;
   if (str_same(dict_get_str(attrs, "global_symbol", ""), name))
     attrs = dict_with(attrs, "global_symbol", NULL);
-  if (attrs && AS(Dict, attrs)->keys.len) {
-    line_begin(p);
-    str_add(&p->out, "R.func_attr(");
-    print_attr(p, attrs);
-    str_add(&p->out, ")\n");
-  }
+  if (attrs && AS(Dict, attrs)->keys.len) line_wrapped(p, "R.func_attr(%s)", attr_text(p, attrs));
   print_dim_declarations(p, f);
   /* `cls = Module` stands here if the body names a function of the module. */
   Str head = p->out;
@@ -493,7 +478,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   p->uses_cls = false;
   SeqExpr *body = AS(SeqExpr, f->body);
   print_blocks(p, body->blocks);
-  line(p, "return %s", relax_text(p, body->body));
+  line_wrapped(p, "return %s", relax_text(p, body->body));
   Str rest = p->out;
   p->out = head;
   if (p->uses_cls && p->class_name && !is_local) line(p, "cls = %s", p->class_name);

@@ -4,15 +4,12 @@
 static void print_named(Printer *p, Node *f, const char *name) {
   if (IS(PrimFunc, f)) print_prim_func(p, AS(PrimFunc, f), name);
   else if (IS(Function, f)) print_function(p, AS(Function, f), name);
-  else line(p, "%s = R.ExternFunc(\"%s\")", name, AS(ExternFunc, f)->symbol);
+  else line_wrapped(p, "%s = %s", name, attr_text(p, f));
 }
 
 static void print_dict_line(Printer *p, const char *name, Node *dict) {
   if (!dict || !AS(Dict, dict)->keys.len) return;
-  line_begin(p);
-  str_printf(&p->out, "%s(", name);
-  print_attr(p, dict);
-  str_add(&p->out, ")\n");
+  line_wrapped(p, "%s(%s)", name, attr_text(p, dict));
 }
 
 void print_module(Printer *p, IRModule *m) {

@@ -38,6 +38,9 @@ void line_end(Printer *p);
 void line(Printer *p, const char *format, ...)
     PRINTF_LIKE(2, 3); /* a whole line at the current indent */
 
+/* A line, broken inside the brackets that end it where it is too long. (wrap.c) */
+void line_wrapped(Printer *p, const char *format, ...) PRINTF_LIKE(2, 3);
+
 /* def name(a: .., b: ..) -> result: on one line, or with one parameter a line where that is too
  * long. result NULL: none. */
 void print_signature(Printer *p, const char *name, StrVec params, const char *result);
@@ -88,6 +91,9 @@ void print_prim_func(Printer *p, PrimFunc *f, const char *name);
 void print_function(Printer *p, Function *f, const char *name);
 void print_relax(Printer *p, Node *n);
 void print_metadata(Str *out, const NodeVec *constants); /* metadata = tvm.ir.load_json(...) */
+const char *attr_text(Printer *p, Node *n);
+void print_extern(Printer *p,
+                  ExternFunc *f); /* R.ExternFunc("f"), with its type if that says more */
 void print_constant(Printer *p, Constant *c);
 void print_sinfo(Printer *p, Node *n);
 void print_infos(Printer *p, NodeVec v);               /* a, b, c */

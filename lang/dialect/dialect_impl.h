@@ -153,6 +153,8 @@ typedef struct ModuleBuilder {
   bool is_unchecked;          /* check_well_formed=False: calls may contradict what they call */
 } ModuleBuilder;
 extern ModuleBuilder *module; /* of the class body being read; NULL outside */
+/* May what is read be ill-formed (check_well_formed=False)? */
+bool is_unchecked(void);
 ModuleBuilder *need_module(const char *what, Span span);
 Node *find_vdevice(const char *kind, int64_t nth);
 /* A virtual device, or a text such as "cuda:1" that names one of the module; NULL for None. */
@@ -163,7 +165,10 @@ Value graph_function(Env *env, AstDef *def, CallArgs *args);  /* @R.function */
 DataType tensor_return_dtype(Env *env, AstDef *def);          /* void if there is no annotation */
 /* The struct info of a graph function by its signature alone, so that functions of a module may
  * call each other in any order. */
-Node *graph_signature(Env *env, AstDef *def);
+Node *graph_signature(Env *env, AstDef *def, CallArgs *args);
+/* A function that does not say pure= is as pure as what it calls. True: it is found to have
+ * effects, which its struct info says now. */
+bool graph_settle_purity(Function *f);
 /* The body inside the implicit root block, where there are blocks or buffers to own. */
 Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span);
 /* Raises if a decorator is given positional arguments or keywords that it does not know. */
@@ -182,10 +187,9 @@ typedef struct GraphBuilder {
   bool in_dataflow;
   NodeVec outputs; /* that R.output named */
   bool has_output;
-  Map dims;    /* interned name to Var: symbolic variables of the function */
-  Map scalars; /* parameters of R.Prim of an integer dtype: they may serve as dims */
-  Map told;    /* undefined names that were reported */
-  Map ended;   /* interned names of variables of dataflow blocks that ended, to them */
+  Map dims;  /* interned name to Var: symbolic variables of the function */
+  Map told;  /* undefined names that were reported */
+  Map ended; /* interned names of variables of dataflow blocks that ended, to them */
   Node *attrs;
   Node *result;               /* what the function returns, once that is read */
   bool may_return;            /* the dataflow block being read ends the function */
@@ -200,8 +204,7 @@ GraphBuilder *need_graph(const char *what, Span span);
 Node *graph_emit(Node *value, const char *hint, Span span);
 /* Makes the operands of `value` leaves, binding what is nested. */
 Node *graph_normalize(Node *value);
-/* The scalar that a variable of R.Prim stands for, or NULL if none is known. A parameter that is
- * used so gets a symbolic variable of its own. */
+/* The scalar that a variable of R.Prim stands for, or NULL if none is known. */
 Node *graph_scalar(Node *var);
 Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
                  Span span); /* with struct info */

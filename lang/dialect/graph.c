@@ -70,10 +70,10 @@ Node *graph_emit(Node *value, const char *hint, Span span) {
   vec_push(&g->bindings, MAKE(VarBinding, span, VOID_TYPE, .value = value, .var = var));
   if (IS(RelaxCall, value) && relax_call_has_effects(value)) {
     g->is_pure = false;
-    if (g->in_dataflow)
+    if (g->in_dataflow && !is_unchecked())
       raise("TypeError", span,
             "a call with effects can't stand in a dataflow block: move it after the block");
-    if (g->must_be_pure)
+    if (g->must_be_pure && !is_unchecked())
       raise("TypeError", span, "a call with effects in a function marked pure=True");
   }
   return var;
@@ -87,7 +87,7 @@ void graph_end_block(void) {
 }
 
 Node *graph_seq(Node *body, Span span) {
-  if (!graph_is_leaf(body)) body = graph_emit(graph_normalize(body), NULL, body->span);
+  body = as_operand(body);
   graph_end_block();
   return MAKE(SeqExpr, span, VOID_TYPE, .sinfo = sinfo_of(body), .blocks = graph->blocks,
               .body = body);
@@ -111,34 +111,33 @@ typedef struct GraphJob {
   Node *result;
 } GraphJob;
 
-static bool is_open_scalar(Node *info) {
-  return IS(PrimStructInfo, info) && !AS(PrimStructInfo, info)->value &&
-         dtype_is_int(AS(PrimStructInfo, info)->elem);
+/* R.Prim("int64", value=None): a scalar that is no dim. */
+static bool says_no_value(Ast *annotation) {
+  if (annotation->kind != AST_KIND_Call) return false;
+  for each (Ast *, arg, &AST_AS(Call, annotation)->args)
+    if ((*arg)->kind == AST_KIND_Keyword && str_same(AST_AS(Keyword, *arg)->name, "value"))
+      return AST_AS(Keyword, *arg)->value->kind == AST_KIND_None;
+  return false;
 }
 
-/* n: R.Prim("int64") is the dim n that annotations name. */
-static Node *scalar_info(Node *info, Node *dim) {
-  if (!dim || !is_open_scalar(info) || !dtype_equal(AS(PrimStructInfo, info)->elem, dim->dtype))
-    return info;
-  return MAKE(PrimStructInfo, info->span, VOID_TYPE, .elem = dim->dtype, .value = dim);
+/* n: R.Prim("int64") is the dim n, too, which annotations and the body may name. */
+static Node *scalar_info(Node *info, AstParam *p, Map *dims) {
+  bool is_open = IS(PrimStructInfo, info) && !AS(PrimStructInfo, info)->value &&
+                 dtype_is_int(AS(PrimStructInfo, info)->elem);
+  if (!is_open || says_no_value(p->annotation)) return info;
+  DataType t = AS(PrimStructInfo, info)->elem;
+  Node *dim = map_get(dims, p->name);
+  if (!dim) map_set(dims, p->name, dim = var_new(p->name, t, p->ast.span));
+  if (!dtype_equal(dim->dtype, t)) return info;
+  return MAKE(PrimStructInfo, info->span, VOID_TYPE, .elem = t, .value = dim);
 }
 
 Node *graph_scalar(Node *var) {
   Node *info = sinfo_of(var);
-  if (!IS(PrimStructInfo, info)) return NULL;
-  if (AS(PrimStructInfo, info)->value) return AS(PrimStructInfo, info)->value;
-  for (GraphBuilder *g = graph; g; g = g->outer) {
-    if (!map_has(&g->scalars, var)) continue;
-    RelaxVar *v = AS(RelaxVar, var);
-    Node *dim = var_new(v->name, AS(PrimStructInfo, info)->elem, var->span);
-    map_set(&g->dims, str_intern(v->name), dim);
-    v->sinfo = scalar_info(info, dim);
-    return dim;
-  }
-  return NULL;
+  return IS(PrimStructInfo, info) ? AS(PrimStructInfo, info)->value : NULL;
 }
 
-static NodeVec declare_parameters(Env *env, AstDef *def, const Map *dims) {
+static NodeVec declare_parameters(Env *env, AstDef *def, Map *dims) {
   NodeVec params = {0};
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
@@ -148,8 +147,8 @@ static NodeVec declare_parameters(Env *env, AstDef *def, const Map *dims) {
       raise("SyntaxError", p->ast.span,
             "parameter '%s' needs an annotation such as R.Tensor((n, 4), \"float32\")", p->name);
     Node *info = to_sinfo(eval_annotation(env, p->annotation), p->annotation->span);
-    Node *var = MAKE(RelaxVar, p->ast.span, VOID_TYPE,
-                     .sinfo = scalar_info(info, map_get(dims, p->name)), .name = p->name);
+    Node *var = MAKE(RelaxVar, p->ast.span, VOID_TYPE, .sinfo = scalar_info(info, p, dims),
+                     .name = p->name);
     vec_push(&params, var);
     env_set(env, p->name, value_node(var));
   }
@@ -167,14 +166,14 @@ Node *graph_func_info(NodeVec params, Node *ret, bool pure, Span span) {
               .ret = ret, .is_pure = pure);
 }
 
-Node *graph_signature(Env *outer, AstDef *def) {
+Node *graph_signature(Env *outer, AstDef *def, CallArgs *args) {
   Env *env = env_new(outer);
   Map dims = {0};
   declare_dims(env, def, INT64, &dims);
   NodeVec params = declare_parameters(env, def, &dims);
   Node *ret =
       def->result ? to_sinfo(eval_annotation(env, def->result), def->result->span) : sinfo_object();
-  return graph_func_info(params, ret, true, def->name_span);
+  return graph_func_info(params, ret, keyword_flag(args, "pure", true), def->name_span);
 }
 
 /* Symbolic variables that a caller knows: those of the parameters. */
@@ -206,6 +205,26 @@ static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
   return given;
 }
 
+/* "relax.force_pure": the effects of the body are not seen from outside. */
+static bool is_forced_pure(Node *attrs) {
+  int64_t flag;
+  return expr_is_const_int(dict_get(attrs, "relax.force_pure"), &flag) && flag;
+}
+
+static WalkResult stop_at_effect(Walker *w, Node *n) {
+  (void)w;
+  if (IS(Function, n)) return WALK_PRUNE; /* its effects are those of calls of it */
+  return IS(RelaxCall, n) && relax_call_has_effects(n) ? WALK_STOP : WALK_ON;
+}
+
+bool graph_settle_purity(Function *f) {
+  Walker w = {.enter = stop_at_effect};
+  if (!f->is_pure || is_forced_pure(f->attrs) || walk(&w, f->body)) return false;
+  f->is_pure = false;
+  f->sinfo = graph_func_info(f->params, f->ret_sinfo, false, f->node.span);
+  return true;
+}
+
 static void build_graph_function(void *context) {
   GraphJob *job = context;
   AstDef *def = job->def;
@@ -217,13 +236,11 @@ static void build_graph_function(void *context) {
   Env *env = env_new(job->env);
   declare_dims(env, def, INT64, &graph->dims);
   NodeVec params = declare_parameters(env, def, &graph->dims);
-  for each (Node *, p, &params)
-    if (is_open_scalar(sinfo_of(*p))) map_set(&graph->scalars, *p, *p);
   Node *result = graph_body(env, &def->body, span);
   Node *body = graph_seq(result, span);
   Node *ret = return_info(env, def, params, body);
-  bool pure = keyword_flag(job->args, "pure", graph->is_pure);
   Node *attrs = graph->attrs ? graph->attrs : dict_new();
+  bool pure = keyword_flag(job->args, "pure", graph->is_pure || is_forced_pure(attrs));
   if (!is_private && !dict_get(attrs, "global_symbol"))
     attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
   job->result =

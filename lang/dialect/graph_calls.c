@@ -47,7 +47,7 @@ static NodeVec sinfo_list(Value v, Span span) {
  * variables. */
 static void check_tir_call(Node *gvar, Node *args, NodeVec outs, Node *tir_vars, Span span) {
   if (!IS(FuncStructInfo, sinfo_of(gvar)) || !AS(FuncStructInfo, sinfo_of(gvar))->known ||
-      !IS(Tuple, args) || (module && module->is_unchecked))
+      !IS(Tuple, args) || is_unchecked())
     return;
   FuncStructInfo *f = AS(FuncStructInfo, sinfo_of(gvar));
   NodeVec given = {0};

@@ -22,16 +22,26 @@ static bool is_placed(Node *info) {
   return IS(TensorStructInfo, info) && AS(TensorStructInfo, info)->placement;
 }
 
-/* Where the annotation says how a result stands on its mesh, which no rule of an operator knows. */
-static Node *with_placement(Node *value, Node *annotation) {
-  Node *info = sinfo_of(value);
-  if (!is_placed(annotation) || !IS(TensorStructInfo, info) || is_placed(info)) return value;
-  if (!IS(RelaxCall, value)) return value;
-  RelaxCall *call = gc_copy(value, sizeof *call);
+/* The struct info with the placements of an annotation, where it has none of its own. */
+static Node *placed_info(Node *info, Node *annotation) {
+  if (IS(TupleStructInfo, info) && IS(TupleStructInfo, annotation)) {
+    NodeVec fields = {0}, given = AS(TupleStructInfo, annotation)->fields;
+    for (int i = 0; i < given.len; i++)
+      vec_push(&fields, placed_info(AS(TupleStructInfo, info)->fields.at[i], given.at[i]));
+    return sinfo_tuple(fields, info->span);
+  }
+  if (!is_placed(annotation) || !IS(TensorStructInfo, info) || is_placed(info)) return info;
   TensorStructInfo *placed = gc_copy(info, sizeof *placed);
   placed->mesh = AS(TensorStructInfo, annotation)->mesh;
   placed->placement = AS(TensorStructInfo, annotation)->placement;
-  call->sinfo = &placed->node;
+  return &placed->node;
+}
+
+/* Where the annotation says how a result stands on its mesh, which no rule of an operator knows. */
+static Node *with_placement(Node *value, Node *annotation) {
+  if (!annotation || !IS(RelaxCall, value)) return value;
+  RelaxCall *call = gc_copy(value, sizeof *call);
+  call->sinfo = placed_info(call->sinfo, annotation);
   return &call->node;
 }
 
@@ -281,8 +291,8 @@ static void local_function(Env *env, AstDef *def) {
     if ((*d)->kind == AST_KIND_Call) eval_args(env, &AST_AS(Call, *d)->args, &args);
   if (!def->decorators.len) raise("SyntaxError", span, "a local function needs @R.function");
   /* Its name stands for it inside its own body: recursion. */
-  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = graph_signature(env, def), .name = def->name,
-                   .is_dataflow = graph->in_dataflow);
+  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = graph_signature(env, def, &args),
+                   .name = def->name, .is_dataflow = graph->in_dataflow);
   Env *inner = env_new(env);
   env_set(inner, def->name, value_node(var));
   Value f = graph_function(inner, def, &args);

@@ -241,9 +241,15 @@ static Value func_with_attrs_method(BuiltinCall *call) {
     f = func_with_attr(f, attrs->keys.at[i], attrs->values.at[i]);
   return value_node(f);
 }
-static Value node_script(BuiltinCall *call) { return value_str(ir_print(call->self.node, NULL)); }
+/* show_meta=True: with the metadata of large constants, so that the text can be read back. */
+static const char *script_text(BuiltinCall *call) {
+  bool show_meta = value_truth(call->args[1], call->span);
+  PrintOptions options = {.constants = show_meta ? CONSTANTS_METADATA : CONSTANTS_BY_REFERENCE};
+  return ir_print(call->self.node, &options);
+}
+static Value node_script(BuiltinCall *call) { return value_str(script_text(call)); }
 static Value node_show(BuiltinCall *call) {
-  fputs(ir_print(call->self.node, NULL), stdout);
+  fputs(script_text(call), stdout);
   return value_none();
 }
 static const Builtin func_methods[] = {
@@ -285,8 +291,8 @@ static Value node_same_as(BuiltinCall *call) {
 }
 static const Builtin node_methods[] = {
     {"same_as", "other", node_same_as, "the same node, not only an equal one?"},
-    {"script", "*rest, **more", node_script, "the text of the node"},
-    {"show", "*rest, **more", node_show, "prints the text of the node"},
+    {"script", "*rest, show_meta=False, **more", node_script, "the text of the node"},
+    {"show", "*rest, show_meta=False, **more", node_show, "prints the text of the node"},
 };
 enum { NODE_METHODS = sizeof node_methods / sizeof *node_methods };
 
