@@ -265,14 +265,15 @@ void print_exprs(Printer *p, NodeVec v) {
   }
 }
 
-const char *expr_text(Printer *p, Node *n) {
+static const char *text_beside(Printer *p, Node *n, DataType t) {
   Str outer = p->out;
   p->out = (Str){0};
-  print_expr(p, n);
+  print_beside(p, n, t);
   const char *text = str_text(&p->out);
   p->out = outer;
   return text;
 }
+const char *expr_text(Printer *p, Node *n) { return text_beside(p, n, VOID_TYPE); }
 
 static WalkResult stop_at_var(Walker *w, Node *n) {
   (void)w;
@@ -287,10 +288,8 @@ void print_shape(Printer *p, NodeVec v, DataType beside) {
   str_add_char(&p->out, '(');
   for (int i = 0; i < v.len; i++) {
     if (i) str_add(&p->out, ", ");
-    bool quoted = p->in_signature && has_var(v.at[i]);
-    if (quoted) str_add_char(&p->out, '"');
-    print_beside(p, v.at[i], beside);
-    if (quoted) str_add_char(&p->out, '"');
+    if (p->in_signature && has_var(v.at[i])) print_quoted(p, text_beside(p, v.at[i], beside));
+    else print_beside(p, v.at[i], beside);
   }
   str_add(&p->out, v.len == 1 ? ",)" : ")");
 }

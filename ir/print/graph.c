@@ -131,12 +131,23 @@ static void print_op_call(Printer *p, RelaxCall *c, const char *name) {
   str_add_char(&p->out, ')');
 }
 
+/* A call that says its type, though its operator infers one. */
+static void print_typed_call(Printer *p, RelaxCall *c) {
+  str_printf(&p->out, "R.emit_with_ty(\"%s\", (", AS(Op, c->op)->name);
+  print_relax_list(p, c->args);
+  str_add(&p->out, c->args.len == 1 ? ",), " : "), ");
+  print_out_infos(p, c->sinfo_args);
+  str_add_char(&p->out, ')');
+}
+
 static void print_relax_call(Printer *p, RelaxCall *c) {
   if (IS(Op, c->op)) {
     const char *name = AS(Op, c->op)->name;
     if (strncmp(name, "relax.", 6) == 0) name += 6;
     const struct CallForm *form = c->args.len ? find_call_form(name) : NULL;
-    return form ? print_call_form(p, c, form) : print_op_call(p, c, name);
+    if (form) return print_call_form(p, c, form);
+    if (c->sinfo_args.len) return print_typed_call(p, c);
+    return print_op_call(p, c, name);
   }
   print_relax(p, c->op);
   str_add_char(&p->out, '(');

@@ -87,6 +87,14 @@ void print_infos(Printer *p, NodeVec v) {
   }
 }
 
+static void print_derive_func(Printer *p, FuncStructInfo *f) {
+  if (f->derive_func) {
+    str_add(&p->out, ", derive_func=");
+    print_quoted(p, f->derive_func);
+  }
+  str_add_char(&p->out, ')');
+}
+
 static void print_callable(Printer *p, FuncStructInfo *f) {
   str_add(&p->out, "R.Callable(");
   if (f->known) {
@@ -94,12 +102,13 @@ static void print_callable(Printer *p, FuncStructInfo *f) {
     print_infos(p, f->params);
     str_add(&p->out, f->params.len == 1 ? ",), " : "), ");
     print_sinfo(p, f->ret);
-    str_printf(&p->out, ", %s)", f->is_pure ? "True" : "False");
-    return;
+    str_printf(&p->out, ", %s", f->is_pure ? "True" : "False");
+    return print_derive_func(p, f);
   }
   str_add(&p->out, "ret=");
   print_sinfo(p, f->ret ? f->ret : sinfo_object());
-  str_printf(&p->out, ", purity=%s)", f->is_pure ? "True" : "False");
+  str_printf(&p->out, ", purity=%s", f->is_pure ? "True" : "False");
+  print_derive_func(p, f);
 }
 
 void print_sinfo(Printer *p, Node *n) {
@@ -108,9 +117,11 @@ void print_sinfo(Printer *p, Node *n) {
   case NK_PrimStructInfo: {
     PrimStructInfo *s = AS(PrimStructInfo, n);
     str_printf(&p->out, "R.Prim(\"%s\"", dtype_text(s->elem));
-    if (s->value)
-      str_printf(&p->out, p->in_signature ? ", value=\"%s\"" : ", value=%s",
-                 expr_text(p, s->value));
+    if (s->value) {
+      str_add(&p->out, ", value=");
+      if (p->in_signature) print_quoted(p, expr_text(p, s->value));
+      else print_expr(p, s->value);
+    }
     str_add_char(&p->out, ')');
     break;
   }

@@ -137,6 +137,8 @@ Node *graph_scalar(Node *var) {
   return IS(PrimStructInfo, info) ? AS(PrimStructInfo, info)->value : NULL;
 }
 
+/* Annotations are read in `env`, where a dim keeps its name before a parameter that is called so.
+ */
 static NodeVec declare_parameters(Env *env, AstDef *def, Map *dims) {
   NodeVec params = {0};
   for each (Ast *, item, &def->params) {
@@ -150,7 +152,7 @@ static NodeVec declare_parameters(Env *env, AstDef *def, Map *dims) {
     Node *var = MAKE(RelaxVar, p->ast.span, VOID_TYPE, .sinfo = scalar_info(info, p, dims),
                      .name = p->name);
     vec_push(&params, var);
-    env_set(env, p->name, value_node(var));
+    if (!map_has(dims, p->name)) env_set(env, p->name, value_node(var));
   }
   return params;
 }
@@ -236,7 +238,9 @@ static void build_graph_function(void *context) {
   Env *env = env_new(job->env);
   declare_dims(env, def, INT64, &graph->dims);
   NodeVec params = declare_parameters(env, def, &graph->dims);
-  Node *result = graph_body(env, &def->body, span);
+  Env *inner = env_new(env);
+  for each (Node *, p, &params) env_set(inner, AS(RelaxVar, *p)->name, value_node(*p));
+  Node *result = graph_body(inner, &def->body, span);
   Node *body = graph_seq(result, span);
   Node *ret = return_info(env, def, params, body);
   Node *attrs = graph->attrs ? graph->attrs : dict_new();

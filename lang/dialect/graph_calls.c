@@ -186,6 +186,19 @@ Value r_call_dps(BuiltinCall *call) {
   return tir_call(call, "relax.call_tir", ARG(1), ARG(2), NODES(out), value_none(), NULL);
 }
 
+Value r_emit(BuiltinCall *call) {
+  need_graph("emit", call->span);
+  Node *value = graph_normalize(to_relax(ARG(0), SPAN(0)));
+  return value_node(graph_emit(value, NULL, call->span));
+}
+
+/* R.emit_with_ty("relax.memory.alloc_storage", (...), (R.Object,)) */
+Value r_emit_with_type(BuiltinCall *call) {
+  const char *name = value_as_text(ARG(0), "the name of an operator", SPAN(0));
+  return value_node(relax_call(op_get(str_intern(name)), tuple_args(ARG(1), call->span), NULL,
+                               sinfo_list(ARG(2), SPAN(2)), call->span));
+}
+
 /* relax.Call(op, args, attrs, sinfo_args): the node itself. */
 Value r_call(BuiltinCall *call) {
   NodeVec operands = tuple_args(ARG(1), call->span);
