@@ -221,6 +221,7 @@ void op_start(void);
 /* What `metadata` is in a text that comes without it (metadata.c). */
 Value metadata_value(void);
 Value tvm_load_json(BuiltinCall *call);
+Value tvm_from_source(BuiltinCall *call);
 
 /* Runs a step outside the functions being read: what the library defines is no part of them. */
 void run_outside(void (*step)(void *), void *context);

@@ -181,11 +181,16 @@ static Value ir_namespace(void) {
   return ns;
 }
 
+static const Builtin from_source = {"from_source",
+                                    "program, extra_vars=None, check_well_formed=True",
+                                    tvm_from_source, "the module or function that a text defines"};
+
 /* tvm.script: what `from tvm.script import ir as I, tir as T, relax as R` reads. */
 static Value script_namespace(void) {
   static Value ns;
   if (ns.type) return ns;
   ns = value_namespace("tvm.script");
+  namespace_add_builtins(ns, &from_source, 1);
   namespace_set(ns, "ir_module", tree_decorator(&decorate_module));
   namespace_set(ns, "ir", ir_namespace());
   namespace_set(ns, "tir", tensor_namespace());

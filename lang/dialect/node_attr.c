@@ -245,6 +245,10 @@ static Value func_with_attrs_method(BuiltinCall *call) {
 static const char *script_text(BuiltinCall *call) {
   bool show_meta = value_truth(call->args[1], call->span);
   PrintOptions options = {.constants = show_meta ? CONSTANTS_METADATA : CONSTANTS_BY_REFERENCE};
+  const char *style = value_as_text(call->args[2], "style", call->span);
+  options.tvm_style = str_same(style, "tvm");
+  if (!options.tvm_style && !str_same(style, "default"))
+    raise("ValueError", call->span, "'style' is 'default' or 'tvm', found '%s'", style);
   return ir_print(call->self.node, &options);
 }
 static Value node_script(BuiltinCall *call) { return value_str(script_text(call)); }
@@ -291,8 +295,8 @@ static Value node_same_as(BuiltinCall *call) {
 }
 static const Builtin node_methods[] = {
     {"same_as", "other", node_same_as, "the same node, not only an equal one?"},
-    {"script", "*rest, show_meta=False, **more", node_script, "the text of the node"},
-    {"show", "*rest, show_meta=False, **more", node_show, "prints the text of the node"},
+    {"script", "*rest, show_meta=False, style='default', **more", node_script, "the text of the node"},
+    {"show", "*rest, show_meta=False, style='default', **more", node_show, "prints the text of the node"},
 };
 enum { NODE_METHODS = sizeof node_methods / sizeof *node_methods };
 
