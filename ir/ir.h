@@ -338,10 +338,14 @@ Node *func_with_attr(Node *func, const char *key, Node *value);
 
 /* ---- printing (print/) ---- */
 
+/* What becomes of constant tensors of many elements: a reference to metadata that is not printed,
+ * their elements in the text, or a reference and the metadata before the text. */
+typedef enum { CONSTANTS_BY_REFERENCE, CONSTANTS_INLINE, CONSTANTS_METADATA } PrintConstants;
+
 typedef struct PrintOptions {
   bool tvm_style; /* today's upstream spelling */
-  bool show_meta; /* large constants inline */
-  int width;      /* 0: 100 */
+  PrintConstants constants;
+  int width; /* 0: 100 */
 } PrintOptions;
 
 /* The text form of any node. Parsing the text of a module or function gives an equal one, and

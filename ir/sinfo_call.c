@@ -99,17 +99,12 @@ static const struct {
   const char *name;
   bool has_effects;
 } call_forms[] = {
-    {"relax.call_tir", false},
-    {"relax.call_tir_inplace", false},
-    {"relax.call_tir_with_grad", false},
-    {"relax.call_dps_packed", false},
-    {"relax.call_pure_packed", false},
-    {"relax.call_inplace_packed", false}, /* by promise */
-    {"relax.call_packed", true},
-    {"relax.call_py_func", true},
-    {"relax.call_builtin_with_ctx", true},
-    {"relax.invoke_closure", true},
-    {"relax.invoke_pure_closure", false},
+    {"relax.call_tir", false},           {"relax.call_tir_inplace", false},
+    {"relax.call_tir_with_grad", false}, {"relax.call_dps_packed", false},
+    {"relax.call_pure_packed", false},   {"relax.call_inplace_packed", false}, /* by promise */
+    {"relax.call_packed", true},         {"relax.dist.call_tir_local_view", false},
+    {"relax.call_py_func", false},       {"relax.call_builtin_with_ctx", true},
+    {"relax.invoke_closure", true},      {"relax.invoke_pure_closure", false},
 };
 
 static int find_form(const char *name) {

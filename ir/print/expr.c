@@ -53,7 +53,7 @@ const char *float_text(DataType t, double x) {
 }
 
 static bool stands_bare(Printer *p, DataType t, DataType beside) {
-  if (p->options.tvm_style) beside = VOID_TYPE;
+  if (p->options.tvm_style && !p->in_graph) beside = VOID_TYPE;
   return dtype_equal(t, beside) && (dtype_is_int(t) || dtype_is_float(t));
 }
 
@@ -265,14 +265,15 @@ void print_exprs(Printer *p, NodeVec v) {
   }
 }
 
-const char *expr_text(Printer *p, Node *n) {
+static const char *text_beside(Printer *p, Node *n, DataType t) {
   Str outer = p->out;
   p->out = (Str){0};
-  print_expr(p, n);
+  print_beside(p, n, t);
   const char *text = str_text(&p->out);
   p->out = outer;
   return text;
 }
+const char *expr_text(Printer *p, Node *n) { return text_beside(p, n, VOID_TYPE); }
 
 static WalkResult stop_at_var(Walker *w, Node *n) {
   (void)w;
@@ -287,10 +288,8 @@ void print_shape(Printer *p, NodeVec v, DataType beside) {
   str_add_char(&p->out, '(');
   for (int i = 0; i < v.len; i++) {
     if (i) str_add(&p->out, ", ");
-    bool quoted = p->in_signature && has_var(v.at[i]);
-    if (quoted) str_add_char(&p->out, '"');
-    print_beside(p, v.at[i], beside);
-    if (quoted) str_add_char(&p->out, '"');
+    if (p->in_signature && has_var(v.at[i])) print_quoted(p, text_beside(p, v.at[i], beside));
+    else print_beside(p, v.at[i], beside);
   }
   str_add(&p->out, v.len == 1 ? ",)" : ")");
 }
@@ -399,6 +398,10 @@ void print_attr(Printer *p, Node *n) {
     str_printf(&p->out, "I.vdevice(\"%s\", %d, \"%s\")", d->target, d->id, d->scope);
     break;
   }
+  case NK_Device:
+    str_printf(&p->out, "R.device(\"%s\", %d)", AS(Device, n)->device_kind, AS(Device, n)->id);
+    break;
+  case NK_DeviceMesh: print_device_mesh(p, AS(DeviceMesh, n)); break;
   case NK_DummyGlobalInfo: str_add(&p->out, "I.dummy_global_info()"); break;
   case NK_Range:
     str_add(&p->out, "T.Range(");

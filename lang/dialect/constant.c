@@ -78,6 +78,12 @@ static Node *node_of_data(const ConstData *d, Span span) {
   return MAKE(Constant, span, VOID_TYPE, .sinfo = sinfo_tensor(dims, d->elem, span), .data = d);
 }
 
+Node *constant_of_bytes(DataType t, int ndim, const int64_t *shape, const void *bytes, Span span) {
+  ConstData *d = new_data(t, ndim, shape);
+  memcpy((char *)(uintptr_t)d->bytes, bytes, d->nbytes);
+  return node_of_data(d, span);
+}
+
 Node *constant_from_list(Value list, DataType t, Span span) {
   DimVec dims = {0};
   list_shape(list, &dims);

@@ -52,6 +52,7 @@ Node *to_expr(Value v, Span span) {
     if (IS(BufferRegion, n)) return region_load(n, span);
     if (IS(PrimValue, n)) return AS(PrimValue, n)->value;
     if (IS(IterVar, n)) return AS(IterVar, n)->var;
+    if (IS(RelaxVar, n) && graph_scalar(n)) return graph_scalar(n);
     if (IS(Buffer, n))
       raise("TypeError", span,
             "buffer '%s' is not a value; index it, or use '.data' for its pointer",
@@ -104,6 +105,7 @@ DataType to_dtype(Value v, Span span) {
     DataType *p = v.object;
     return *p;
   }
+  if (v.type == &type_tensor_dtype) return AS(TensorStructInfo, sinfo_of(v.object))->elem;
   if (value_is_node(v, NK_DataTypeImm)) return AS(DataTypeImm, v.node)->value;
   if (v.type != &type_str) cannot(v, "a dtype such as \"float32\"", span);
   if (!dtype_parse(value_text(v), &t)) {

@@ -20,6 +20,10 @@ static inline bool value_is_node(Value v, NodeKind kind) {
   return v.type == &type_node && v.node->kind == kind;
 }
 
+/* Is what is read checked for being well-formed? Off while the text of a module is read back, which
+ * was written so as it is. */
+extern bool dialect_checks;
+
 /* What stands for a name whose definition failed: operations on it fail without a further report.
  */
 extern const ValueType type_poison;

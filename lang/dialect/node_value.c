@@ -41,13 +41,50 @@ static Value call_op_by_name(const char *name, int n, const Value *operands, Spa
   return value_call_with(op_value(name), n, operands, span);
 }
 
+/* The scalar that a graph value is, as an expression; other values as they are. */
+static Value as_scalar(Value v) {
+  if (value_is_node(v, NK_PrimValue)) return value_node(AS(PrimValue, v.node)->value);
+  Node *scalar = value_is_node(v, NK_RelaxVar) ? graph_scalar(v.node) : NULL;
+  return scalar ? value_node(scalar) : v;
+}
+
+/* A number beside a scalar whose value is not known takes its dtype. */
+static Value beside_scalar(Value number, Value other, Span span) {
+  Node *info = is_relax_value(other) ? sinfo_of(other.node) : NULL;
+  bool is_number = number.type == &type_int || number.type == &type_float;
+  if (!is_number || !IS(PrimStructInfo, info)) return number;
+  Node *x = expr_cast(AS(PrimStructInfo, info)->elem, to_expr(number, span), span);
+  return value_node(to_relax(value_node(x), span));
+}
+
+/* The fields of a graph value of tuple type. */
+static NodeVec tuple_fields(Value v, Span span) {
+  Node *n = to_relax(v, span);
+  if (IS(Tuple, n)) return AS(Tuple, n)->fields;
+  NodeVec out = {0};
+  for (int i = 0; i < AS(TupleStructInfo, sinfo_of(n))->fields.len; i++)
+    vec_push(&out, value_get_item(value_node(n), value_int(i), span).node);
+  return out;
+}
+
+static bool is_tuple_value(Value v) {
+  if (v.type == &type_tuple || v.type == &type_list) return true;
+  return is_relax_value(v) && IS(TupleStructInfo, sinfo_of(v.node));
+}
+
+static Value joined_tuples(Value a, Value b, Span span) {
+  NodeVec fields = tuple_fields(a, span), more = tuple_fields(b, span);
+  for each (Node *, f, &more) vec_push(&fields, *f);
+  return value_node(to_relax(value_node(MAKE(Tuple, span, VOID_TYPE, .fields = fields)), span));
+}
+
 static Value relax_operator(int row, Value a, Value b, Span span) {
   const char *name = operators[row].relax;
   AstOp op = operators[row].op;
   if (!name)
     raise("TypeError", span, "'%s' has no meaning on tensors%s", ast_op_text(op),
           op == AST_EQ || op == AST_NE ? "; write R.equal or R.not_equal" : "");
-  Value operands[] = {a, b};
+  Value operands[] = {beside_scalar(a, b, span), beside_scalar(b, a, span)};
   for (int i = 0; i < 2; i++)
     if (!is_relax_value(operands[i]))
       raise("TypeError", span,
@@ -73,14 +110,10 @@ static Node *scalar_operator(int row, Node *a, Node *b, Span span) {
 static Value node_operator(AstOp op, Value a, Value b, Span span) {
   int row = find_operator(op);
   if (row < 0) return value_absent();
-  if (is_relax_value(a) || is_relax_value(b)) {
-    bool tuples = value_is_node(a, NK_Tuple) && op == AST_ADD;
-    if (!tuples) return relax_operator(row, a, b, span);
-    NodeVec fields = {0};
-    for each (Node *, f, &AS(Tuple, a.node)->fields) vec_push(&fields, *f);
-    for each (Node *, f, &AS(Tuple, to_relax(b, span))->fields) vec_push(&fields, *f);
-    return value_node(to_relax(value_node(MAKE(Tuple, span, VOID_TYPE, .fields = fields)), span));
-  }
+  if (op == AST_ADD && is_tuple_value(a) && is_tuple_value(b)) return joined_tuples(a, b, span);
+  Value x_scalar = as_scalar(a), y_scalar = as_scalar(b);
+  if (!is_relax_value(x_scalar) && !is_relax_value(y_scalar)) a = x_scalar, b = y_scalar;
+  if (is_relax_value(a) || is_relax_value(b)) return relax_operator(row, a, b, span);
   NodeVec x = to_operands(2, (Value[]){a, b}, span);
   return value_node(scalar_operator(row, x.at[0], x.at[1], span));
 }

@@ -129,6 +129,7 @@ static const Builtin tvm_builtins[] = {
     {"load_module", "path", tvm_load_module, "a library made by tvms build"},
 };
 static const Builtin ir_builtins[] = {
+    {"load_json", "json_str", tvm_load_json, "what tvm.ir.save_json wrote: metadata of constants"},
     {"structural_equal", "lhs, rhs, map_free_vars=False", tvm_structural_equal,
      "are two pieces of IR equal, but for names?"},
     {"assert_structural_equal", "lhs, rhs, map_free_vars=False", tvm_assert_structural_equal,

@@ -121,6 +121,13 @@ static void bind_params(FunctionObject *f, Env *env, CallArgs *args) {
   for (int i = 0; i < n; i++) env->names.at[i].value = from[i];
 }
 
+void function_bind(FunctionObject *f, Env *env, CallArgs *args) {
+  const Signature *s = &f->plan->signature;
+  Value values[s->params.len + 1];
+  signature_bind(s, f->name, args, f->defaults.at, values, NULL);
+  for (int i = 0; i < s->params.len; i++) env_set(env, s->params.at[i].name, values[i]);
+}
+
 Value function_call(Value v, CallArgs *args) {
   FunctionObject *f = v.object;
   Env here;

@@ -1,12 +1,15 @@
 /* check.c -- `tvms check`: reads modules, verifies them, and with --roundtrip prints and reads them
  * again. */
 #include "lang/tool/tool.h"
+#include "lang/dialect/dialect.h"
 
 bool check_roundtrip(const char *path, const NamedModule *m, const PrintOptions *style) {
   const char *text = ir_print(m->module, style), *why = NULL;
   int before = diag_error_count();
+  dialect_checks = false;
   Session *s = session_definitions(
       source_add(str_format("<%s printed from %s>", m->name, path), text, strlen(text)), NULL);
+  dialect_checks = true;
   if (diag_error_count() > before) return false;
   NamedModuleVec again = session_modules(s);
   if (again.len != 1)
@@ -28,7 +31,7 @@ int tool_check(int argc, char **argv) {
   int status, failed = STATUS_OK;
   if (!options_parse(options, 1, &argc, argv, &status)) return status;
   if (argc < 2) return usage_error("check", "which file?");
-  const PrintOptions meta = {.show_meta = true};
+  const PrintOptions meta = {.constants = CONSTANTS_INLINE};
   for (int i = 1; i < argc; i++) {
     Session *s = tool_definitions(argv[i]);
     NamedModuleVec modules = {0};

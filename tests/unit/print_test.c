@@ -46,8 +46,8 @@ static bool survives_both(Node *m) {
     diag_flush(stdout, DIAG_PLAIN);
     return false;
   }
-  return survives(m, &(PrintOptions){.show_meta = true}) &&
-         survives(m, &(PrintOptions){.show_meta = true, .tvm_style = true});
+  return survives(m, &(PrintOptions){.constants = CONSTANTS_INLINE}) &&
+         survives(m, &(PrintOptions){.constants = CONSTANTS_INLINE, .tvm_style = true});
 }
 
 bool print_survives_all(Node *(*make)(void), long runs) {
