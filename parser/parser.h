@@ -101,6 +101,10 @@ AstModule *parse_module(const Source *source);
 /* Parses one expression: the text of a pipeline, a dimension in quotes. NULL if it has faults. */
 Ast *parse_expression(const Source *source);
 
+/* The text, which must parse, in the project's layout: the same tree, the same comments, lines of
+ * up to 100 characters that end in '\n'. Formatting what was formatted changes nothing. */
+const char *parse_format(const Source *source);
+
 /* Is the text (of REPL lines so far) whole, or does it ask for another line: an open bracket, an
  * open triple-quoted string, a compound statement without its closing blank line? */
 bool parse_wants_more(const char *text, size_t len);

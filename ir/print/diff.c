@@ -1,16 +1,17 @@
 /* diff.c -- two pieces of IR side by side: their lines, with those that differ marked.
  *
- * Lines are matched by a longest common subsequence; what lies between two matches is paired in
- * order. Long stretches of equal lines are left out. */
+ * What lies between two lines that match is paired in order. Long stretches of equal lines are left
+ * out. */
 #include "ir/ir.h"
+#include "ir/support/match.h"
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { SAME_SHOWN = 6, CELLS_MAX = 16 << 20 };
+enum { SAME_SHOWN = 6 };
 
 typedef struct Side {
-  StrVec lines;
+  LineVec lines;
   int at; /* of the next one to be printed */
 } Side;
 
@@ -21,13 +22,11 @@ typedef struct Diff {
   Str out;
 } Diff;
 
-static StrVec lines_of(Node *n) {
-  StrVec lines = {0};
-  for (const char *at = ir_print(n, NULL); *at;) {
-    size_t len = strcspn(at, "\n");
-    if (*at != '#') vec_push(&lines, str_intern_n(at, len)); /* so that equal lines are one */
-    at += len + (at[len] == '\n');
-  }
+/* Without the comment on imports that the text begins with. */
+static LineVec lines_of(Node *n) {
+  LineVec all = match_lines(ir_print(n, NULL)), lines = {0};
+  for each (const char *, line, &all)
+    if (**line != '#') vec_push(&lines, *line);
   return lines;
 }
 
@@ -88,41 +87,19 @@ static void add_changed(Diff *d, int a_end, int b_end) {
   }
 }
 
-/* ---- matching ---- */
-
-/* length[i][j]: of the longest common subsequence of a[i..] and b[j..], as one array. */
-static int *common_lengths(const StrVec *a, const StrVec *b) {
-  int m = b->len + 1;
-  int *length = gc_alloc_atomic(sizeof *length * (size_t)(a->len + 1) * (size_t)m);
-  for (int i = a->len - 1; i >= 0; i--)
-    for (int j = b->len - 1; j >= 0; j--) {
-      int down = length[(i + 1) * m + j], right = length[i * m + j + 1];
-      length[i * m + j] = a->at[i] == b->at[j] ? length[(i + 1) * m + j + 1] + 1
-                          : down > right       ? down
-                                               : right;
-    }
-  return length;
-}
-
 static void add_all(Diff *d) {
-  const StrVec *a = &d->a.lines, *b = &d->b.lines;
-  bool small = (int64_t)(a->len + 1) * (b->len + 1) <= CELLS_MAX;
-  const int *length = small ? common_lengths(a, b) : NULL;
-  int i = 0, j = 0, m = b->len + 1;
-  while (i < a->len && j < b->len) {
+  const LineVec *a = &d->a.lines, *b = &d->b.lines;
+  const int *match = match_find(a, b);
+  for (int i = 0; i < a->len;) {
     int same = 0;
-    while (i + same < a->len && j + same < b->len && a->at[i + same] == b->at[j + same]) same++;
-    if (same) {
-      add_changed(d, i, j);
-      add_same(d, same);
-      i += same, j += same;
-    } else if (!length) { /* too long to match: in step */
-      i++, j++;
-    } else if (length[(i + 1) * m + j] >= length[i * m + j + 1]) {
+    if (match[i] < 0) {
       i++;
-    } else {
-      j++;
+      continue;
     }
+    while (i + same < a->len && match[i + same] == match[i] + same) same++;
+    add_changed(d, i, match[i]);
+    add_same(d, same);
+    i += same;
   }
   add_changed(d, a->len, b->len);
 }

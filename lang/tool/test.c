@@ -55,11 +55,13 @@ _Noreturn static void be_worker(Worker *w) {
   dup2(null, STDIN_FILENO);
   dup2(w->output, STDOUT_FILENO);
   dup2(w->output, STDERR_FILENO);
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* so that a crash leaves what was printed */
+  setvbuf(stderr, NULL, _IOFBF, BUFSIZ);
   diag_capture();
   Error *e = protect(work, w);
   if (e) error_report(e);
   tool_flush();
-  fflush(stdout);
+  fflush(NULL);
   _exit(e ? STATUS_INTERNAL : STATUS_OK);
 }
 
