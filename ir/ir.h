@@ -252,12 +252,29 @@ typedef struct Intrin {
   const char *name;
   int args; /* -1: any number */
   enum { TAKES_FLOATS, TAKES_INTEGERS, TAKES_NUMBERS, TAKES_ANY } takes;
-  enum { RULE_SAME, RULE_BOOL, RULE_SECOND, RULE_GIVEN, RULE_VOID, RULE_INT32, RULE_HANDLE } rule;
+  enum {
+    RULE_SAME,
+    RULE_BOOL,
+    RULE_SECOND,
+    RULE_GIVEN,
+    RULE_LAST,
+    RULE_VOID,
+    RULE_INT32,
+    RULE_UINT32,
+    RULE_FLOAT32,
+    RULE_HANDLE,
+    RULE_TYPE
+  } rule;
   Effect effect;
   const char *doc;
 } Intrin;
 const Intrin *intrin_find(const char *name); /* without "tir."; NULL if there is none */
 const Intrin *intrin_of(const Node *op);     /* of an Op node, NULL for other callees */
+/* Builtins of the open namespaces of family.def, such as "ptx.bar.sync": is this one? What does a
+ * call of it give, unless it is told? And the name that an Op node has there, or NULL. */
+bool family_has(const char *name);
+DataType family_dtype(const char *name, NodeVec args);
+const char *family_name(const Node *op);
 /* Is `n` a Call of tir.<name>? */
 bool is_intrin_call(const Node *n, const char *name);
 
@@ -343,6 +360,9 @@ typedef struct PrintOptions {
   bool show_meta; /* large constants inline */
   int width;      /* 0: 100 */
 } PrintOptions;
+
+/* "default" or "tvm"; false if it is neither. */
+bool print_style_parse(const char *name, PrintOptions *options);
 
 /* The text form of any node. Parsing the text of a module or function gives an equal one, and
  * printing that gives the same bytes. `options` may be NULL. */

@@ -39,8 +39,15 @@ static void print_header(Str *out, const char *body, const PrintOptions *options
   const char *tir = options->tvm_style ? "tirx" : "tir";
   if (strstr(body, "I.")) str_add(out, "# from tvm.script import ir as I\n");
   if (strstr(body, "T.")) str_printf(out, "# from tvm.script import %s as T\n", tir);
+  if (strstr(body, "Tx.")) str_add(out, "# from tvm.script.tirx import tile as Tx\n");
+  if (strstr(body, "Axis.")) str_add(out, "# from tvm.tirx.layout import Axis\n");
   if (strstr(body, "R.")) str_add(out, "# from tvm.script import relax as R\n");
   str_add_char(out, '\n');
+}
+
+bool print_style_parse(const char *name, PrintOptions *options) {
+  options->tvm_style = str_same(name, "tvm");
+  return options->tvm_style || str_same(name, "default");
 }
 
 const char *ir_print(Node *n, const PrintOptions *options) {

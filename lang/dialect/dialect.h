@@ -20,6 +20,10 @@ static inline bool value_is_node(Value v, NodeKind kind) {
   return v.type == &type_node && v.node->kind == kind;
 }
 
+/* Inside a decorated body, a number beyond int64 is a constant of dtype uint64. */
+bool dialect_reads_program(void);
+Value dialect_wide_int(uint64_t value, Span span);
+
 /* What stands for a name whose definition failed: operations on it fail without a further report.
  */
 extern const ValueType type_poison;
@@ -29,6 +33,9 @@ extern const ValueType type_poison;
  * argument. */
 extern const ValueType type_dtype;
 Value value_dtype(DataType t);
+
+/* The prim_func of a @T.jit template as it stands; NULL if the value is none. */
+Node *jit_generic(Value v);
 
 /* Reports an error that a statement raised, unless it is the echo of one reported before. */
 void report_statement_error(const Error *e);

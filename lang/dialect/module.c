@@ -48,7 +48,8 @@ static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *ar
   }
   Value v = eval(env, callee);
   if (v.type == &type_tree_decorator &&
-      (v.object == &decorate_prim_func || v.object == &decorate_function))
+      (v.object == &decorate_prim_func || v.object == &decorate_jit ||
+       v.object == &decorate_function))
     return v.object;
   raise("TypeError", last->span, "function '%s' of a module needs @T.prim_func or @R.function",
         def->name);
@@ -145,6 +146,7 @@ static bool attempt(void (*step)(void *), ModuleJob *job) {
 
 static void read_member(ModuleJob *job, Member *m) {
   Value v = m->decorator->decorate(job->env, &m->def->ast, &m->args);
+  if (jit_generic(v)) v = value_node(jit_generic(v));
   m->function = v.type == &type_node ? v.node : NULL;
   if (IS(PrimFunc, m->function))
     AS(GlobalVar, m->global)->sinfo = prim_func_info(AS(PrimFunc, m->function));
@@ -164,7 +166,7 @@ static void read_members(ModuleJob *job) {
     if ((*s)->kind == AST_KIND_Def) attempt(declare_member, job);
   }
   for each (Member *, m, &job->members)
-    if ((*m)->decorator == &decorate_prim_func) read_member(job, *m);
+    if ((*m)->decorator != &decorate_function) read_member(job, *m);
   for each (Member *, m, &job->members) {
     job->member = *m;
     if ((*m)->decorator == &decorate_function) attempt(declare_graph_signature, job);

@@ -64,7 +64,7 @@ Value eval_call(Env *env, Ast *e) {
 
 /* ---- functions of the language ---- */
 
-static void bind_params(FunctionObject *f, Env *env, CallArgs *args) {
+void function_bind(FunctionObject *f, Env *env, CallArgs *args) {
   const Signature *s = &f->plan->signature;
   int n = s->params.len;
   Value *values = NEW_ARRAY(Value, n + 1);
@@ -100,7 +100,7 @@ Value function_call(Value v, CallArgs *args) {
   FunctionObject *f = v.object;
   Env *env = NEW(Env, .outer = f->closure, .is_function = true, .locals = &f->plan->locals,
                  .globals = f->plan->globals, .nonlocals = f->plan->nonlocals, .function = f);
-  bind_params(f, env, args);
+  function_bind(f, env, args);
   CallFrame frame = {f->name, args->span};
   vec_push(&calls, frame);
   Value result = run_body(f, env);

@@ -1,4 +1,5 @@
 /* expr.c -- evaluates expressions, one function a kind. */
+#include "lang/dialect/dialect.h"
 #include "lang/eval/eval_impl.h"
 
 /* ---- literals and names ---- */
@@ -12,6 +13,8 @@ static Value eval_name(Env *env, Ast *e) {
 static Value eval_int(Env *env, Ast *e) {
   (void)env;
   AstInt *i = AST_AS(Int, e);
+  bool wide = !i->too_large && i->value > INT64_MAX;
+  if (wide && dialect_reads_program()) return dialect_wide_int(i->value, e->span);
   if (i->too_large || i->value > INT64_MAX)
     raise("OverflowError", e->span, "the number does not fit in a 64-bit int");
   return value_int((int64_t)i->value);

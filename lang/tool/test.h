@@ -8,7 +8,9 @@
  *   output         what the text prints holds the texts of its `# CHECK: ` lines, in order;
  *                  `# CHECK-NEXT: ` on the next line, `# CHECK-NOT: ` not before the next match
  *   module         no test: what other files import
- *   pass PIPELINE  the module Before, run through the pipeline, equals the module Expected */
+ *   roundtrip      each module or function of the text is verified, printed, read again and
+ * compared, in both styles of printing pass PIPELINE  the module Before, run through the pipeline,
+ * equals the module Expected */
 #ifndef LANG_TOOL_TEST_H
 #define LANG_TOOL_TEST_H
 
@@ -32,6 +34,7 @@ const Source *test_source(const TestCase *t);
 bool test_expect_errors(const TestCase *t);
 bool test_output(const TestCase *t, const char **actual); /* *actual: what was printed */
 bool test_pass(const TestCase *t);
+bool test_roundtrip(const TestCase *t);
 
 /* The CHECK lines of the file's text, replaced by what its cases printed. */
 const char *test_updated(const char *text, size_t len, const char *actual);

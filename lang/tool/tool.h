@@ -53,6 +53,9 @@ NamedModuleVec session_modules(Session *s);
 /* name NULL: the only one. NULL with a diagnostic if there is none, or several. */
 Node *tool_one_module(const char *command, Session *s, const char *name, const char *path);
 
+/* parse(print(m)) equals m, and prints to the same bytes; reports what differs. */
+bool tool_roundtrip(const char *path, const NamedModule *m, const PrintOptions *style);
+
 /* Runs a text as a script. Prints its diagnostics. */
 int tool_run_source(const Source *source, const char *path);
 
