@@ -4,6 +4,8 @@
 
 #include "lang/dialect/dialect_impl.h"
 
+/* A buffer of the arguments from number `at` on, in the order of T.Buffer; of these, so many. */
+enum { BUFFER_ARGS_TAKEN = 13 };
 Node *buffer_from_args(BuiltinCall *call, int at);
 /* An access region: slices as they stand, single indices as ranges of one element. */
 Node *to_region(Value v, Span span);
