@@ -358,6 +358,7 @@ Node *func_with_attr(Node *func, const char *key, Node *value);
 typedef struct PrintOptions {
   bool tvm_style; /* today's upstream spelling */
   bool show_meta; /* large constants inline */
+  bool unchecked; /* not well-formed: the text says so, and declares what nothing defines */
   int width;      /* 0: 100 */
 } PrintOptions;
 
@@ -377,6 +378,8 @@ const char *ir_dump(Node *n);
  * impure calls in dataflow, wrong ranks, undeclared buffers, struct info that does not hold, ...
  * Returns true if there is none. */
 bool ir_verify(Node *n);
+/* Variables and buffers that a function uses and nothing defines; reports nothing. */
+NodeVec ir_undefined(Node *func);
 
 /* ---- analysis ---- */
 

@@ -52,6 +52,7 @@ void verify_need(Verifier *v, Node *n, Node *at) {
       v, at, ended ? "'%s' is used outside the scope that defines it" : "'%s' is not defined",
       verify_name(n));
   if (ended) diag_note(d, n->span, "it is defined here");
+  else vec_push(&v->undefined, n);
   map_set(&v->scope, n, at); /* told once */
 }
 
@@ -132,4 +133,12 @@ bool ir_verify(Node *n) {
   else if (node_is_expr(n)) verify_expr(&v, n);
   else verify_top(&v, n);
   return !v.faults;
+}
+
+NodeVec ir_undefined(Node *func) {
+  Verifier v = {0};
+  DiagVec *outer = diag_capture();
+  verify_top(&v, func);
+  diag_restore(outer);
+  return v.undefined;
 }

@@ -13,6 +13,7 @@ typedef struct Verifier {
   int loops;              /* around the statement */
   bool in_dataflow, pure; /* of graph functions */
   int faults;
+  NodeVec undefined; /* variables and buffers that nothing defines, as they were met */
 } Verifier;
 
 Diag *verify_fault(Verifier *v, Node *at, const char *format, ...) PRINTF_LIKE(3, 4);

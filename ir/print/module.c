@@ -18,7 +18,8 @@ static void print_dict_line(Printer *p, const char *name, Node *dict) {
 void print_module(Printer *p, IRModule *m) {
   p->class_name = "Module";
   bool rewriter = dict_get(m->attrs, "relax.rewriter") != NULL;
-  line(p, rewriter ? "@R.rewriter" : "@I.ir_module");
+  line(p, "%s%s", rewriter ? "@R.rewriter" : "@I.ir_module",
+       p->options.unchecked ? "(check_well_formed=False)" : "");
   line(p, "class Module:");
   p->indent++;
   print_dict_line(p, "I.module_attrs",

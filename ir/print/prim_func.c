@@ -154,6 +154,16 @@ static void print_body(Printer *p, Node *body) {
   print_stmt(p, root->body, true);
 }
 
+/* Lines for what the function uses and nothing defines. */
+static void declare_undefined(Printer *p, PrimFunc *f) {
+  NodeVec undefined = ir_undefined(&f->node);
+  for each (Node *, n, &undefined)
+    if (IS(Var, *n)) declare_var(p, *n);
+  for each (Node *, n, &undefined)
+    if (IS(Buffer, *n) && !map_has(&p->names, *n))
+      print_buffer_line(p, "T.Buffer", AS(Buffer, *n), NULL, map_has(&p->names, AS(Buffer, *n)->data));
+}
+
 void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
   int mark = scope_begin(p);
   p->views = views_of(f);
@@ -178,6 +188,7 @@ void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
   print_signature(p, name, params, returns ? str_format("T.%s", dtype_text(f->ret_dtype)) : NULL);
   p->indent++;
   print_func_attrs(p, f->attrs, name);
+  if (p->options.unchecked) declare_undefined(p, f);
   print_dim_lines(p, f, &definable);
   print_body(p, f->body);
   p->indent--;

@@ -34,6 +34,9 @@ extern const ValueType type_poison;
 extern const ValueType type_dtype;
 Value value_dtype(DataType t);
 
+/* Does the decorator of the function say check_well_formed=False? */
+bool dialect_is_unchecked(const Node *func);
+
 /* The prim_func of a @T.jit template as it stands; NULL if the value is none. */
 Node *jit_generic(Value v);
 

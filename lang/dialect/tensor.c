@@ -138,6 +138,9 @@ static void build_function(void *context) {
                      .buffers = tensor->buffers, .ret_dtype = ret, .attrs = attrs, .body = body);
 }
 
+static Map unchecked; /* functions that were asked not to be checked */
+bool dialect_is_unchecked(const Node *func) { return map_has(&unchecked, func); }
+
 Value tensor_function(Env *env, AstDef *def, CallArgs *args) {
   return tensor_function_with(env, def, args, TENSOR_PLAIN, value_absent());
 }
@@ -153,6 +156,7 @@ Value tensor_function_with(Env *env, AstDef *def, CallArgs *args, TensorForm for
   tensor = outer;
   if (e) report_statement_error(e);
   if (e || diag_error_count() > before) return value_of(&type_poison, NULL);
+  if (!keyword_flag(args, "check_well_formed", true)) map_set(&unchecked, job.result, def);
   return value_node(job.result);
 }
 

@@ -17,6 +17,8 @@ int tool_check(int argc, char **argv) {
     Session *s = tool_definitions(argv[i]);
     NamedModuleVec modules = {0};
     if (s) modules = session_modules(s);
+    for each (NamedModule, m, &modules)
+      if (m->to_check) ir_verify(m->module);
     if (s && roundtrip && !diag_error_count())
       for each (NamedModule, m, &modules) tool_roundtrip(argv[i], m, &print);
     if (!diag_error_count())

@@ -21,10 +21,13 @@ NamedModuleVec session_modules(Session *s) {
   for (int i = 0; i < names->len; i++) {
     if (!names->at[i].key) continue;
     Value v = *(Value *)names->at[i].value;
-    NamedModule m = {names->at[i].key, NULL};
+    NamedModule m = {names->at[i].key, NULL, false};
     if (jit_generic(v)) v = value_node(jit_generic(v));
     if (value_is_node(v, NK_IRModule)) m.module = v.node;
-    else if (is_function(v)) m.module = to_module(v, v.node->span);
+    else if (is_function(v)) {
+      m.module = to_module(v, v.node->span);
+      m.to_check = !dialect_is_unchecked(v.node);
+    }
     if (m.module) vec_push(&out, m);
   }
   return out;

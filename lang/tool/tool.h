@@ -42,6 +42,7 @@ void tool_write_file(const char *path, const char *text, size_t len);
 typedef struct NamedModule {
   const char *name;
   Node *module;
+  bool to_check; /* a function: its decorator has not verified it */
 } NamedModule;
 typedef VEC(NamedModule) NamedModuleVec;
 
