@@ -115,8 +115,10 @@ static void allocate_const_text(Printer *p, AllocateConst *a, FrameText *f) {
 static void decl_text(Printer *p, DeclBuffer *d, FrameText *f) {
   f->bound = NODES(d->buffer);
   f->body = d->body;
-  str_add(&p->out, "T.decl_buffer(");
-  print_buffer_args(p, AS(Buffer, d->buffer), true, false);
+  Node *data = AS(Buffer, d->buffer)->data;
+  bool has_data = !IS(Var, data) || map_has(&p->names, data); /* else it is of outside */
+  str_add(&p->out, has_data ? "T.decl_buffer(" : "T.Buffer(");
+  print_buffer_args(p, AS(Buffer, d->buffer), has_data, false);
   str_add_char(&p->out, ')');
 }
 

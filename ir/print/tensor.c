@@ -408,7 +408,7 @@ static void print_let_line(Printer *p, LetStmt *let, const char *frame) {
 /* A buffer that is allocated and declared by one line names its pointer, its strides and offset. */
 static void name_bound_buffer(Printer *p, Node *bound, bool allocates) {
   Buffer *b = AS(Buffer, bound);
-  name_parts(p, b, name_of(p, bound), !allocates);
+  name_parts(p, b, name_of(p, bound), false);
   if (allocates && is_scalar_buffer(b)) map_set(&p->scalars, bound, bound);
 }
 

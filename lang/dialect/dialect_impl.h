@@ -108,7 +108,7 @@ struct BlockBuilder {
 
 typedef struct TensorBuilder {
   BlockBuilder *block; /* innermost; the root at function level */
-  bool in_init;        /* inside `with T.init()` */
+  bool in_body;        /* past the signature */
   bool saw_block;      /* any block at all */
   Map loops;           /* loop Var to its For (body missing): what T.axis.remap looks up */
   bool is_today;       /* written in today's dialect: `x = e` can change */

@@ -124,6 +124,7 @@ static void build_function(void *context) {
   declare_dims(env, def, INT32, &tensor->dims);
   for each (Ast *, p, &def->params) declare_parameter(tensor, env, AST_AS(Param, *p));
   DataType ret = tensor_return_dtype(env, def);
+  tensor->in_body = true;
   Node *body = tensor_suite(env, &def->body, span);
   body = with_root_block(tensor->block->allocs, tensor->saw_block, body, span);
   Node *attrs = tensor->attrs ? tensor->attrs : dict_new();

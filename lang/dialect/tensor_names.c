@@ -315,7 +315,18 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
           value_is_none(ARG(at + 11)) ? (NodeVec){0} : to_exprs(ARG(at + 11), SPAN(at + 11)));
 }
 
-Value t_buffer(BuiltinCall *call) { return value_node(buffer_from_args(call, 0)); }
+static Value declared_buffer(Node *buffer) {
+  Node *wrapper = MAKE(DeclBuffer, buffer->span, VOID_TYPE, .buffer = buffer);
+  return value_frame(
+      NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(buffer)));
+}
+
+/* In a body, without `data`, it is memory that nothing in the function allocates. */
+Value t_buffer(BuiltinCall *call) {
+  Node *buffer = buffer_from_args(call, 0);
+  if (!tensor || !tensor->in_body || !value_is_none(ARG(2))) return value_node(buffer);
+  return declared_buffer(buffer);
+}
 
 /* The parameter, or a region inside a block, as a buffer. */
 Value t_match_buffer(BuiltinCall *call) {
@@ -364,10 +375,7 @@ Value t_alloc_buffer(BuiltinCall *call) {
 Value t_decl_buffer(BuiltinCall *call) {
   need_tensor("decl_buffer", call->span);
   if (value_is_none(ARG(2))) return t_alloc_here(call); /* without `data` it allocates too */
-  Node *buffer = buffer_from_args(call, 0);
-  Node *wrapper = MAKE(DeclBuffer, call->span, VOID_TYPE, .buffer = buffer);
-  return value_frame(
-      NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(buffer)));
+  return declared_buffer(buffer_from_args(call, 0));
 }
 
 Value t_allocate(BuiltinCall *call) {
