@@ -367,15 +367,26 @@ static void print_range(Printer *p, Range *r) {
   print_bounds(p, r->min, r->extent, ":");
 }
 
-void print_region(Printer *p, Node *n) {
-  BufferRegion *r = AS(BufferRegion, n);
+/* full_axis: one that stands as a range even if it has one element; -1: none. */
+static void print_ranges(Printer *p, BufferRegion *r, int full_axis) {
   str_printf(&p->out, "%s[", name_of(p, r->buffer));
   if (!r->region.len) str_add(&p->out, "()");
   for (int i = 0; i < r->region.len; i++) {
     if (i) str_add(&p->out, ", ");
-    print_range(p, AS(Range, r->region.at[i]));
+    Range *range = AS(Range, r->region.at[i]);
+    if (i == full_axis) print_bounds(p, range->min, range->extent, ":");
+    else print_range(p, range);
   }
   str_add_char(&p->out, ']');
+}
+
+void print_region(Printer *p, Node *n) { print_ranges(p, AS(BufferRegion, n), -1); }
+
+/* As an argument, where A[i] would be an element. */
+static void print_region_argument(Printer *p, BufferRegion *r) {
+  bool is_element = true;
+  for each (Node *, range, &r->region) is_element &= expr_is_one(AS(Range, *range)->extent);
+  print_ranges(p, r, is_element ? r->region.len - 1 : -1);
 }
 
 /* ---- attribute values ---- */
@@ -500,7 +511,7 @@ void print_attr(Printer *p, Node *n) {
     print_bounds(p, AS(Range, n)->min, AS(Range, n)->extent, ", ");
     str_add_char(&p->out, ')');
     break;
-  case NK_BufferRegion: print_region(p, n); break;
+  case NK_BufferRegion: print_region_argument(p, AS(BufferRegion, n)); break;
   case NK_IterVar: print_iter_var(p, AS(IterVar, n)); break;
   case NK_CommReducer: print_reducer(p, AS(CommReducer, n)); break;
   case NK_IndexMap:

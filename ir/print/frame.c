@@ -155,7 +155,10 @@ FrameText frame_text(Printer *p, Node *n) {
   case NK_AssertStmt:
     f.body = AS(AssertStmt, n)->body;
     str_printf(&p->out, "T.Assert(%s, ", expr_text(p, AS(AssertStmt, n)->cond));
-    str_printf(&p->out, "%s)", expr_text(p, AS(AssertStmt, n)->message));
+    str_add(&p->out, expr_text(p, AS(AssertStmt, n)->message));
+    if (AS(AssertStmt, n)->error_kind)
+      str_printf(&p->out, ", error_kind=\"%s\"", AS(AssertStmt, n)->error_kind);
+    str_add_char(&p->out, ')');
     break;
   case NK_Allocate: allocate_text(p, n, &f); break;
   case NK_AllocateConst: allocate_const_text(p, AS(AllocateConst, n), &f); break;

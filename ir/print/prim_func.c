@@ -161,7 +161,8 @@ static void declare_undefined(Printer *p, PrimFunc *f) {
     if (IS(Var, *n)) declare_var(p, *n);
   for each (Node *, n, &undefined)
     if (IS(Buffer, *n) && !map_has(&p->names, *n))
-      print_buffer_line(p, "T.Buffer", AS(Buffer, *n), NULL, map_has(&p->names, AS(Buffer, *n)->data));
+      print_buffer_line(p, "T.Buffer", AS(Buffer, *n), NULL,
+                        map_has(&p->names, AS(Buffer, *n)->data));
 }
 
 void print_prim_func(Printer *p, PrimFunc *f, const char *name) {

@@ -412,12 +412,19 @@ static void name_bound_buffer(Printer *p, Node *bound, bool allocates) {
   if (allocates && is_scalar_buffer(b)) map_set(&p->scalars, bound, bound);
 }
 
+/* assert c, "message"; with another kind of error, assert c, ("ValueError", ["message"]). */
+static void print_assert(Printer *p, AssertStmt *a) {
+  const char *cond = expr_text(p, a->cond), *message = expr_text(p, a->message);
+  if (a->error_kind || p->options.tvm_style)
+    line(p, "assert %s, (\"%s\", [%s])", cond, a->error_kind ? a->error_kind : "RuntimeError",
+         message);
+  else line(p, "assert %s, %s", cond, message);
+}
+
 /* As a line of its own, over the rest of the suite. */
 static void print_concise(Printer *p, Node *n, const FrameText *f) {
   if (IS(LetStmt, n) && f->bound.len) return print_let_line(p, AS(LetStmt, n), f->text);
-  if (IS(AssertStmt, n))
-    return line(p, "assert %s, %s", expr_text(p, AS(AssertStmt, n)->cond),
-                expr_text(p, AS(AssertStmt, n)->message));
+  if (IS(AssertStmt, n)) return print_assert(p, AS(AssertStmt, n));
   if (f->bound.len) line(p, "%s = %s", bound_names(p, f->bound), f->text);
   else line(p, "%s", f->text);
 }

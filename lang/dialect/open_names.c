@@ -44,8 +44,10 @@ static Value open_item(Value v, Value index, Span span) {
 
 /* ---- arguments ---- */
 
+/* All of a buffer; of one without dimensions, its element. */
 static Node *whole_region(Node *buffer, Span span) {
   NodeVec region = {0};
+  if (!AS(Buffer, buffer)->shape.len) return expr_load(buffer, region, span);
   for each (Node *, d, &AS(Buffer, buffer)->shape)
     vec_push(&region,
              MAKE(Range, span, VOID_TYPE, .min = int_imm((*d)->dtype, 0, span), .extent = *d));

@@ -148,6 +148,10 @@ Value t_shuffle(BuiltinCall *call) {
   return value_node(MAKE(Shuffle, call->span, t, .vectors = vectors, .indices = indices));
 }
 
+Value t_const(BuiltinCall *call) {
+  return value_call_with(value_dtype(to_dtype(ARG(1), SPAN(1))), 1, &ARG(0), call->span);
+}
+
 static Value joined(BuiltinCall *call, NodeKind kind) {
   Node *all = NULL;
   for each (Value, v, value_items(ARG(0))) {

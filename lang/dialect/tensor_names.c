@@ -470,9 +470,23 @@ Value t_attr(BuiltinCall *call) {
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper));
 }
 
+/* message: text, or a list of its parts. */
+void set_assert_message(Node *assert, Value message, Value kind, Span span) {
+  AssertStmt *a = AS(AssertStmt, assert);
+  if (message.type == &type_list || message.type == &type_tuple) {
+    Str text = {0};
+    for each (Value, part, value_items(message)) str_add(&text, value_to_str(*part));
+    message = value_str(str_text(&text));
+  }
+  a->message = to_expr(message, span);
+  if (value_is_none(kind)) return;
+  const char *name = value_as_text(kind, "the kind of the error", span);
+  a->error_kind = str_same(name, "RuntimeError") ? NULL : str_intern(name);
+}
+
 Value t_assert(BuiltinCall *call) {
-  Node *wrapper = MAKE(AssertStmt, call->span, VOID_TYPE, .cond = to_expr(ARG(0), SPAN(0)),
-                       .message = to_expr(ARG(1), SPAN(1)));
+  Node *wrapper = MAKE(AssertStmt, call->span, VOID_TYPE, .cond = to_expr(ARG(0), SPAN(0)));
+  set_assert_message(wrapper, ARG(1), ARG(2), SPAN(1));
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper));
 }
 

@@ -9,6 +9,7 @@ enum { BUFFER_ARGS_TAKEN = 13 };
 Node *buffer_from_args(BuiltinCall *call, int at);
 /* An access region: slices as they stand, single indices as ranges of one element. */
 Node *to_region(Value v, Span span);
+void set_assert_message(Node *assert, Value message, Value kind, Span span);
 Node *predicated_store(Node *store, Value predicate, Span span);
 Value t_alloc_here(BuiltinCall *call); /* T.decl_buffer without data, T.alloc_buffer in a suite */
 Value attr_of_dict(Value dict, Span span); /* T.attr({...}) */

@@ -3,6 +3,7 @@
  * A suite is gathered as a list. Some statements (a let, T.allocate, T.attr, ...) scope over the
  * rest of their suite: they stand in the list without a body and take what follows when the suite
  * ends. */
+#include "lang/dialect/tensor_names.h"
 #include "lang/dialect/tensor_stmt.h"
 
 void suite_add(Suite *s, Node *stmt, bool open) {
@@ -279,19 +280,15 @@ static void assert_statement(Suite *s, AstAssert *a) {
   if (!a->message)
     raise("SyntaxError", a->ast.span,
           "an assert of a prim_func needs a message: assert condition, \"message\"");
-  Node *cond = condition(eval(s->env, a->cond), a->cond->span);
-  Value message = eval(s->env, a->message);
-  if (message.type == &type_tuple &&
-      value_items(message)->len == 2) { /* ("ValueError", ["part", "part"]) */
-    Str text = {0};
-    ValueVec parts = value_to_vec(value_items(message)->at[1], a->message->span);
-    for each (Value, part, &parts) str_add(&text, value_to_str(*part));
-    message = value_str(str_text(&text));
+  Value cond = eval(s->env, a->cond), message = eval(s->env, a->message), kind = value_none();
+  bool in_parts = message.type == &type_tuple && value_items(message)->len == 2;
+  if (in_parts) { /* ("ValueError", ["part", "part"]) */
+    kind = value_items(message)->at[0];
+    message = value_items(message)->at[1];
   }
-  suite_add(s,
-            MAKE(AssertStmt, a->ast.span, VOID_TYPE, .cond = cond,
-                 .message = to_expr(message, a->message->span)),
-            true);
+  Node *stmt = MAKE(AssertStmt, a->ast.span, VOID_TYPE, .cond = condition(cond, a->cond->span));
+  set_assert_message(stmt, message, kind, a->message->span);
+  suite_add(s, stmt, true);
 }
 
 static void return_statement(Suite *s, AstReturn *a) {
