@@ -33,6 +33,11 @@ void verify_end(Verifier *v, int mark) {
   while (v->open.len > mark) map_remove(&v->scope, vec_pop(&v->open));
 }
 
+void verify_open(Verifier *v, Node *n, Node *at) {
+  map_set(&v->scope, n, at);
+  vec_push(&v->open, n);
+}
+
 void verify_define(Verifier *v, Node *n, Node *at) {
   if (!n) return;
   if (map_has(&v->defined, n)) {
@@ -41,8 +46,7 @@ void verify_define(Verifier *v, Node *n, Node *at) {
     return;
   }
   map_set(&v->defined, n, at);
-  map_set(&v->scope, n, at);
-  vec_push(&v->open, n);
+  verify_open(v, n, at);
 }
 
 void verify_need(Verifier *v, Node *n, Node *at) {

@@ -139,7 +139,8 @@ void verify_exprs(Verifier *v, NodeVec exprs) {
 
 /* ---- buffers ---- */
 
-/* Its pointer, strides and offset are its own if they are variables that nobody defined. */
+/* Its pointer, strides and offset are its own if they are variables that nobody defined. A pointer
+ * that is declared with its buffer may be given a value later, by a let. */
 static void define_buffer(Verifier *v, Node *buffer, Node *at) {
   Buffer *b = AS(Buffer, buffer);
   verify_exprs(v, b->shape);
@@ -152,8 +153,9 @@ static void define_buffer(Verifier *v, Node *buffer, Node *at) {
   NodeVec parts = NODES(b->data, b->elem_offset);
   for each (Node *, s, &b->strides) vec_push(&parts, *s);
   for each (Node *, p, &parts) {
-    if (IS(Var, *p) && !map_has(&v->scope, *p)) verify_define(v, *p, at);
-    else verify_expr(v, *p);
+    if (!IS(Var, *p) || map_has(&v->scope, *p)) verify_expr(v, *p);
+    else if (IS(DeclBuffer, at) && *p == b->data) verify_open(v, *p, at);
+    else verify_define(v, *p, at);
   }
   verify_define(v, buffer, at);
 }

@@ -27,6 +27,7 @@ DataType type_compute(DataType t) {
 }
 
 static LLVMTypeRef scalar_type(Gen *g, DataType t) {
+  type_check(t, (Span){0});
   switch ((DTypeCode)t.code) {
   case DTYPE_INT:
   case DTYPE_UINT: return type_int(g, t.bits);
