@@ -73,7 +73,7 @@ static void attr_text(Printer *p, AttrStmt *a, FrameText *f) {
 static void allocation_text(Printer *p, Allocate *a, Buffer *b) {
   if (is_scalar_buffer(b))
     return str_printf(&p->out, "T.local_scalar(\"%s\")", dtype_text(b->elem));
-  str_add(&p->out, says_today(p) ? "T.alloc_buffer(" : "T.decl_buffer(");
+  str_add(&p->out, p->options.tvm_style ? "T.alloc_buffer(" : "T.decl_buffer(");
   print_buffer_args(p, b, false, false);
   print_dict_arg(p, ", annotations=", a->annotations);
   str_add_char(&p->out, ')');
@@ -81,7 +81,7 @@ static void allocation_text(Printer *p, Allocate *a, Buffer *b) {
 
 static void allocate_text(Printer *p, Node *n, FrameText *f) {
   Allocate *a = AS(Allocate, n);
-  Node *declared = allocated_here(n);
+  Node *declared = allocated_here(p, n);
   if (declared) {
     f->bound = NODES(AS(DeclBuffer, declared)->buffer);
     f->body = AS(DeclBuffer, declared)->body;

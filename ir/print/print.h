@@ -90,12 +90,12 @@ void print_views(Printer *p);
 /* Does the text follow today's dialect, where `x = e` can change and T.alloc_buffer allocates where
  * it stands? So upstream's spelling does, and functions that can't be said otherwise. (today.c) */
 bool says_today(const Printer *p);
-bool needs_today(Node *body);
+bool needs_today(Printer *p, Node *body);
 /* "T.block(", "T.sblock(": of the dialect. */
 const char *block_word(const Printer *p, const char *classic);
 /* Allocate and DeclBuffer of one buffer, which text can say in one call: the DeclBuffer, or NULL.
  */
-Node *allocated_here(Node *n);
+Node *allocated_here(const Printer *p, Node *n);
 bool is_scalar_buffer(const Buffer *b);
 
 /* The frames of statements that scope over the rest of their suite, and what they bind. (frame.c)

@@ -449,7 +449,7 @@ static void print_frame(Printer *p, Node *n, const FrameText *f, bool is_last) {
 
 /* Lines for variables that the text of the frame mentions, but nothing defines. */
 static void declare_for_frame(Printer *p, Node *n, bool is_last) {
-  Node *declared = IS(DeclBuffer, n) ? n : allocated_here(n);
+  Node *declared = IS(DeclBuffer, n) ? n : allocated_here(p, n);
   if (declared) declare_parts(p, AS(Buffer, AS(DeclBuffer, declared)->buffer));
   LetStmt *let = IS(LetStmt, n) ? AS(LetStmt, n) : NULL;
   if (let && !let_has_plain_type(let, is_last) && !let_is_annotated(let, is_last))

@@ -17,9 +17,14 @@ static bool same_dims(NodeVec a, NodeVec b) {
   return true;
 }
 
-Node *allocated_here(Node *n) {
+static bool has_annotations(const Allocate *a) {
+  return a->annotations && AS(Dict, a->annotations)->keys.len;
+}
+
+Node *allocated_here(const Printer *p, Node *n) {
   if (!IS(Allocate, n) || !IS(DeclBuffer, AS(Allocate, n)->body)) return NULL;
   Allocate *a = AS(Allocate, n);
+  if (has_annotations(a) && !p->options.tvm_style) return NULL;
   Buffer *b = AS(Buffer, AS(DeclBuffer, a->body)->buffer);
   const Var *data = AS(Var, a->var);
   bool whole = b->data == a->var && dtype_equal(a->elem, b->elem) && !a->cond && data->scope &&
@@ -36,18 +41,16 @@ bool is_scalar_buffer(const Buffer *b) {
 }
 
 /* Names that only today's dialect has: open namespaces, the levels of a device, scalars that can
- * change; and T.alloc_buffer with annotations. */
+ * change. */
 static WalkResult find_today(Walker *w, Node *n) {
-  (void)w;
   bool open = IS(Call, n) && family_name(AS(Call, n)->op);
   bool entry = is_intrin_call(n, "device_entry");
-  Node *declared = allocated_here(n);
-  bool scalar = declared && (AS(Allocate, n)->annotations ||
-                             is_scalar_buffer(AS(Buffer, AS(DeclBuffer, declared)->buffer)));
+  Node *declared = allocated_here(w->context, n);
+  bool scalar = declared && is_scalar_buffer(AS(Buffer, AS(DeclBuffer, declared)->buffer));
   return open || entry || scalar || IS(ScopeIdDef, n) ? WALK_STOP : WALK_ON;
 }
 
-bool needs_today(Node *body) {
-  Walker w = {.enter = find_today, .once = true};
+bool needs_today(Printer *p, Node *body) {
+  Walker w = {.enter = find_today, .context = p, .once = true};
   return !walk(&w, body);
 }

@@ -115,9 +115,10 @@ static void scan_node(void *context, Ast *n) {
 
 void scan_function(TensorBuilder *t, AstDef *def, const CallArgs *decorator) {
   Scan scan = {.builder = t};
+  bool told = t->is_jit; /* by the decorator */
   scan_suite(&scan, &def->body);
   for each (const char *, name, &decorator->names)
-    scan.today |= str_same(*name, "s_tir") || str_same(*name, "persistent");
-  t->is_today = scan.today && !scan.classic;
+    told |= str_same(*name, "s_tir") || str_same(*name, "persistent");
+  t->is_today = told || (scan.today && !scan.classic);
   t->allocates_here = t->is_today || !scan.blocks;
 }

@@ -195,6 +195,14 @@ static void if_statement(Suite *s, AstIf *a) {
 
 /* ---- with ---- */
 
+/* The predicate stands around the block, where its variables are what they are bound to. */
+static Node *outside(BlockBuilder *b, Node *predicate) {
+  Map values = {0};
+  for (int i = 0; i < b->iter_vars.len && i < b->iter_values.len; i++)
+    map_set(&values, AS(IterVar, b->iter_vars.at[i])->var, b->iter_values.at[i]);
+  return substitute(predicate, &values);
+}
+
 static Node *finish_block(BlockBuilder *b, Node *body) {
   Block *block = AS(Block, MAKE(Block, b->span, VOID_TYPE, .name = b->name,
                                 .iter_vars = b->iter_vars, .alloc_buffers = b->allocs,
@@ -212,7 +220,7 @@ static Node *finish_block(BlockBuilder *b, Node *body) {
   if (b->no_realize) return &block->node;
   return MAKE(BlockRealize, b->span, VOID_TYPE, .iter_values = b->iter_values,
               .block = &block->node,
-              .predicate = b->predicate ? b->predicate : int_imm(BOOL, 1, b->span));
+              .predicate = b->predicate ? outside(b, b->predicate) : int_imm(BOOL, 1, b->span));
 }
 
 static Node *with_items(Env *env, AstWith *a, int item);
