@@ -20,14 +20,14 @@ static const char *plural(int n) { return n == 1 ? "" : "s"; }
 
 static void check_indices(const Buffer *b, NodeVec indices, Span span) {
   if (indices.len != b->shape.len)
-    error_raisef("IndexError", span, "buffer '%s' has %d dimension%s, but %d %s given", name_of(b),
-                 b->shape.len, plural(b->shape.len), indices.len,
-                 indices.len == 1 ? "index is" : "indices are");
+    error_raise_code(E0312, span, "buffer '%s' has %d dimension%s, but %d %s given", name_of(b),
+                     b->shape.len, plural(b->shape.len), indices.len,
+                     indices.len == 1 ? "index is" : "indices are");
   for each (Node *, i, &indices)
     if (!node_is_expr(*i) || !dtype_is_int((*i)->dtype))
-      error_raisef("TypeError", (*i)->span.hi ? (*i)->span : span,
-                   "an index of '%s' must be an integer, found %s", name_of(b),
-                   node_is_expr(*i) ? dtype_text((*i)->dtype) : node_kind_name((*i)->kind));
+      error_raise_code(E0313, (*i)->span.hi ? (*i)->span : span,
+                       "an index of '%s' must be an integer, found %s", name_of(b),
+                       node_is_expr(*i) ? dtype_text((*i)->dtype) : node_kind_name((*i)->kind));
 }
 
 /* Lanes of an access: those of an element times those of its vector index. */
@@ -56,12 +56,12 @@ Node *expr_load(Node *buffer, NodeVec indices, Span span) {
 static void check_value(const Buffer *b, const Node *value, int lanes, Span span) {
   int n = value->dtype.lanes;
   if (n != lanes)
-    error_raisef("TypeError", span, "a value of %d lane%s is stored in %d element%s of '%s'", n,
-                 plural(n), lanes, plural(lanes), name_of(b));
+    error_raise_code(E0314, span, "a value of %d lane%s is stored in %d element%s of '%s'", n,
+                     plural(n), lanes, plural(lanes), name_of(b));
   bool text = IS(StringImm, value), pointer = dtype_is_handle(value->dtype);
   if (text || dtype_is_void(value->dtype) || pointer != dtype_is_handle(b->elem))
-    error_raisef("TypeError", span, "'%s' holds %s, but the value is %s", name_of(b),
-                 dtype_text(b->elem), text ? "a string" : dtype_text(value->dtype));
+    error_raise_code(E0314, span, "'%s' holds %s, but the value is %s", name_of(b),
+                     dtype_text(b->elem), text ? "a string" : dtype_text(value->dtype));
 }
 
 Node *stmt_store(Node *buffer, NodeVec indices, Node *value, Span span) {

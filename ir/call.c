@@ -23,8 +23,8 @@ DataType intrin_dtype(const Intrin *in, NodeVec args) {
 
 static void check_count(const Intrin *in, NodeVec args, Span span) {
   if (in->args < 0 || args.len == in->args) return;
-  error_raisef("TypeError", span, "T.%s takes %d argument%s, %d %s given", in->name, in->args,
-               in->args == 1 ? "" : "s", args.len, args.len == 1 ? "is" : "are");
+  error_raise_code(E0324, span, "T.%s takes %d argument%s, %d %s given", in->name, in->args,
+                   in->args == 1 ? "" : "s", args.len, args.len == 1 ? "is" : "are");
 }
 
 static bool takes(const Intrin *in, const Node *arg) {
@@ -39,8 +39,8 @@ static void check_numbers(const Intrin *in, NodeVec args, Span span) {
   for each (Node *, a, &args) {
     bool power = in->takes == TAKES_FLOATS && a != args.at; /* ldexp(x, 3), pow(x, n) */
     if (takes(in, *a) || (power && dtype_is_int((*a)->dtype))) continue;
-    error_raisef("TypeError", span, "T.%s takes %s, found %s", in->name, kinds[in->takes],
-                 IS(StringImm, *a) ? "a string" : dtype_text((*a)->dtype));
+    error_raise_code(E0324, span, "T.%s takes %s, found %s", in->name, kinds[in->takes],
+                     IS(StringImm, *a) ? "a string" : dtype_text((*a)->dtype));
   }
 }
 

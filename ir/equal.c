@@ -297,6 +297,14 @@ static bool equal_match_cast(Equal *e, MatchCast *a, MatchCast *b) {
   return same;
 }
 
+/* A local function may name itself: its variable is bound first. */
+static bool equal_binding(Equal *e, VarBinding *a, VarBinding *b) {
+  if (!IS(Function, a->value) || !IS(Function, b->value) || !same_head(a->var, b->var))
+    return equal_kind[NK_VarBinding](e, &a->node, &b->node);
+  pair(e, a->var, b->var);
+  return equal_at(e, "value", -1, a->value, b->value);
+}
+
 static bool equal_under_key(Equal *e, const char *field, const char *key, Node *a, Node *b) {
   Path outer = {e->path, field, NULL, -1}, here = {field ? &outer : e->path, NULL, key, -1};
   const Path *old = e->path;
@@ -364,8 +372,9 @@ static bool equal_nodes(Equal *e, Node *a, Node *b) {
   enum { LARGE = 16 };
   if (pair_has(&e->same, a, b)) return true;
   long before = e->steps;
-  bool same = IS(MatchCast, a) ? equal_match_cast(e, AS(MatchCast, a), AS(MatchCast, b))
-                               : equal_kind[a->kind](e, a, b);
+  bool same = IS(MatchCast, a)    ? equal_match_cast(e, AS(MatchCast, a), AS(MatchCast, b))
+              : IS(VarBinding, a) ? equal_binding(e, AS(VarBinding, a), AS(VarBinding, b))
+                                  : equal_kind[a->kind](e, a, b);
   if (same && e->steps - before >= LARGE) pair_add(&e->same, a, b);
   return same;
 }

@@ -127,7 +127,7 @@ static void check_operand(NodeKind kind, const Node *n, Span span) {
 Node *expr_as_bool(Node *n, Span span) {
   if (dtype_is_bool(n->dtype)) return n;
   if (!dtype_is_int(n->dtype))
-    error_raisef("TypeError", span, "expected a bool, found %s", dtype_text(n->dtype));
+    error_raise_code(E0311, span, "expected a bool, found %s", dtype_text(n->dtype));
   return expr_binary(NK_NE, n, int_imm(dtype_element(n->dtype), 0, span), span);
 }
 

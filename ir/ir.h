@@ -355,9 +355,13 @@ Node *func_with_attr(Node *func, const char *key, Node *value);
 
 /* ---- printing (print/) ---- */
 
+/* What becomes of constant tensors of many elements: a reference to metadata that is not printed,
+ * their elements in the text, or a reference and the metadata before the text. */
+typedef enum { CONSTANTS_BY_REFERENCE, CONSTANTS_INLINE, CONSTANTS_METADATA } PrintConstants;
+
 typedef struct PrintOptions {
   bool tvm_style; /* today's upstream spelling */
-  bool show_meta; /* large constants inline */
+  PrintConstants constants;
   bool unchecked; /* not well-formed: the text says so, and declares what nothing defines */
   int width;      /* 0: 100 */
 } PrintOptions;
@@ -368,6 +372,9 @@ bool print_style_parse(const char *name, PrintOptions *options);
 /* The text form of any node. Parsing the text of a module or function gives an equal one, and
  * printing that gives the same bytes. `options` may be NULL. */
 const char *ir_print(Node *n, const PrintOptions *options);
+/* Both side by side, as wide as the terminal. '|', '<' and '>' mark lines that differ or stand on
+ * one side only, '*' the first of them. */
+const char *ir_print_diff(Node *a, Node *b);
 /* Every field by name, for debugging: derived from node.def. */
 const char *ir_dump(Node *n);
 

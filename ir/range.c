@@ -14,8 +14,8 @@ Node *range_between(Node *begin, Node *end, Span span) {
   for (int i = 0; i < 2; i++) {
     const Node *n = i ? end : begin;
     if (!dtype_is_int(n->dtype) || IS(StringImm, n))
-      error_raisef("TypeError", span, "the ends of a range are integers, found %s",
-                   IS(StringImm, n) ? "a string" : dtype_text(n->dtype));
+      error_raise_code(E0319, span, "the ends of a range are integers, found %s",
+                       IS(StringImm, n) ? "a string" : dtype_text(n->dtype));
   }
   expr_match("range", &begin, &end, span);
   Node *extent = extent_between(begin, end, span);

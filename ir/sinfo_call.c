@@ -74,17 +74,17 @@ static void check_argument(int i, Node *param, Node *arg, const Map *dims, Span 
   Node *want = with_dims(param, dims);
   if (sinfo_check(want, arg, &why) != SINFO_NO) return;
   bool renamed = want != param;
-  error_raisef("TypeError", span, "argument %d is %s, but the parameter is %s%s%s: %s", i + 1,
-               ir_print(arg, NULL), ir_print(param, NULL), renamed ? ", here " : "",
-               renamed ? ir_print(want, NULL) : "", why ? why : "they differ");
+  error_raise_code(E0407, span, "argument %d is %s, but the parameter is %s%s%s: %s", i + 1,
+                   ir_print(arg, NULL), ir_print(param, NULL), renamed ? ", here " : "",
+                   renamed ? ir_print(want, NULL) : "", why ? why : "they differ");
 }
 
 Node *sinfo_of_call_result(Node *func_sinfo, NodeVec args, Span span) {
   FuncStructInfo *f = AS(FuncStructInfo, func_sinfo);
   if (!f->known) return f->ret ? f->ret : sinfo_object();
   if (args.len != f->params.len)
-    error_raisef("TypeError", span, "the function takes %d argument%s, %d %s given", f->params.len,
-                 f->params.len == 1 ? "" : "s", args.len, args.len == 1 ? "is" : "are");
+    error_raise_code(E0406, span, "the function takes %d argument%s, %d %s given", f->params.len,
+                     f->params.len == 1 ? "" : "s", args.len, args.len == 1 ? "is" : "are");
   Map dims = {0};
   for (int i = 0; i < args.len; i++) match_info(&dims, f->params.at[i], args.at[i]);
   for (int i = 0; i < args.len; i++) check_argument(i, f->params.at[i], args.at[i], &dims, span);
@@ -99,17 +99,12 @@ static const struct {
   const char *name;
   bool has_effects;
 } call_forms[] = {
-    {"relax.call_tir", false},
-    {"relax.call_tir_inplace", false},
-    {"relax.call_tir_with_grad", false},
-    {"relax.call_dps_packed", false},
-    {"relax.call_pure_packed", false},
-    {"relax.call_inplace_packed", false}, /* by promise */
-    {"relax.call_packed", true},
-    {"relax.call_py_func", true},
-    {"relax.call_builtin_with_ctx", true},
-    {"relax.invoke_closure", true},
-    {"relax.invoke_pure_closure", false},
+    {"relax.call_tir", false},           {"relax.call_tir_inplace", false},
+    {"relax.call_tir_with_grad", false}, {"relax.call_dps_packed", false},
+    {"relax.call_pure_packed", false},   {"relax.call_inplace_packed", false}, /* by promise */
+    {"relax.call_packed", true},         {"relax.dist.call_tir_local_view", false},
+    {"relax.call_py_func", false},       {"relax.call_builtin_with_ctx", true},
+    {"relax.invoke_closure", true},      {"relax.invoke_pure_closure", false},
 };
 
 static int find_form(const char *name) {

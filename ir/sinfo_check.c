@@ -17,6 +17,12 @@ static SinfoCheck no_at(const char **why, const char *what, int i) {
 
 static const char *text_of(Node *n) { return ir_print(n, NULL); }
 
+/* A dim as a shape shows it: numbers without their dtype. */
+static const char *dim_text(Node *n) {
+  int64_t i;
+  return expr_is_const_int(n, &i) ? str_format("%lld", (long long)i) : text_of(n);
+}
+
 static SinfoCheck no_dtypes(const char **why, DataType want, DataType have) {
   return no(why, str_format("the dtype is %s, not %s", dtype_text(have), dtype_text(want)));
 }
@@ -30,7 +36,7 @@ static SinfoCheck check_dims(NodeVec base, NodeVec derived, const char **why) {
     Node *want = base.at[i], *have = derived.at[i];
     if (arith_can_prove_equal(a, want, have)) continue;
     if (arith_can_prove_different(a, want, have))
-      return no(why, str_format("dimension %d is %s, not %s", i, text_of(have), text_of(want)));
+      return no(why, str_format("dimension %d is %s, not %s", i, dim_text(have), dim_text(want)));
     result = SINFO_MAYBE;
   }
   return result;
@@ -49,6 +55,15 @@ static SinfoCheck check_place(TensorStructInfo *b, TensorStructInfo *d, const ch
   return no(why, str_format("the device is %s, not %s", text_of(d->vdevice), text_of(b->vdevice)));
 }
 
+static SinfoCheck check_placement(TensorStructInfo *b, TensorStructInfo *d, const char **why) {
+  if (!b->placement) return SINFO_YES;
+  if (!d->placement) return SINFO_MAYBE;
+  if (!str_same(b->placement, d->placement))
+    return no(why, str_format("the placement is \"%s\", not \"%s\"", d->placement, b->placement));
+  if (node_equal(b->mesh, d->mesh, false, NULL)) return SINFO_YES;
+  return no(why, str_format("the mesh is %s, not %s", text_of(d->mesh), text_of(b->mesh)));
+}
+
 static SinfoCheck check_tensor(Node *base, Node *derived, const char **why) {
   TensorStructInfo *b = AS(TensorStructInfo, base), *d = AS(TensorStructInfo, derived);
   SinfoCheck result = SINFO_YES;
@@ -60,7 +75,9 @@ static SinfoCheck check_tensor(Node *base, Node *derived, const char **why) {
   if (rank == SINFO_NO) return SINFO_NO;
   SinfoCheck place = check_place(b, d, why);
   if (place == SINFO_NO) return SINFO_NO;
-  result = both(both(result, rank), place);
+  SinfoCheck placement = check_placement(b, d, why);
+  if (placement == SINFO_NO) return SINFO_NO;
+  result = both(both(both(result, rank), place), placement);
   NodeVec want, have;
   if (!b->shape || b->shape == d->shape) return result;
   if (!sinfo_tensor_shape(base, &want) || !sinfo_tensor_shape(derived, &have))
@@ -144,6 +161,8 @@ static Node *join_tensor(Node *a, Node *b) {
   if (x->ndim != y->ndim) out.ndim = -1;
   if (!same_shape || out.ndim < 0) out.shape = NULL;
   if (!node_equal(x->vdevice, y->vdevice, false, NULL)) out.vdevice = NULL;
+  if (!str_same(x->placement, y->placement) || !node_equal(x->mesh, y->mesh, false, NULL))
+    out.mesh = NULL, out.placement = NULL;
   return gc_copy(&out, sizeof out);
 }
 

@@ -3,19 +3,21 @@
  * Checked for tensor programs (verify_tensor.c): every variable is defined once, before its use and
  * in its scope; buffers are declared; indices are integers and match ranks; operands have the
  * dtypes that their operator asks for; block variables are bound by as many values; breaks stand in
- * loops. For graph functions (verify_graph.c): variables are bound once and before use; dataflow
- * variables stay in their block; no call with effects stands in a dataflow block or in a pure
- * function; operands are in normal form; calls give as many arguments as the callee takes; struct
- * info is there, has one rank, and mentions no unknown dims. */
+ * loops; loops are bound to threads that there are, of one extent inside each other; blocks with
+ * variables of their own use no loop variable from outside. For graph functions (verify_graph.c):
+ * variables are bound once and before use; dataflow variables stay in their block; no call with
+ * effects stands in a dataflow block or in a pure function; operands are in normal form; calls give
+ * as many arguments as the callee takes; struct info is there, has one rank, and mentions no
+ * unknown dims. */
 #include "ir/verify_impl.h"
 
-Diag *verify_fault(Verifier *v, Node *at, const char *format, ...) {
+Diag *verify_fault(Verifier *v, DiagCode code, Node *at, const char *format, ...) {
   va_list args;
   va_start(args, format);
   const char *text = str_vformat(format, args);
   va_end(args);
   v->faults++;
-  return diag_error(at->span, "%s", text);
+  return diag_fault(code, at->span, "%s", text);
 }
 
 const char *verify_name(Node *n) {
@@ -41,7 +43,7 @@ void verify_open(Verifier *v, Node *n, Node *at) {
 void verify_define(Verifier *v, Node *n, Node *at) {
   if (!n) return;
   if (map_has(&v->defined, n)) {
-    Diag *d = verify_fault(v, at, "'%s' is defined twice", verify_name(n));
+    Diag *d = verify_fault(v, E0303, at, "'%s' is defined twice", verify_name(n));
     diag_note(d, n->span, "it is defined here");
     return;
   }
@@ -53,10 +55,17 @@ void verify_need(Verifier *v, Node *n, Node *at) {
   if (map_has(&v->scope, n)) return;
   bool ended = map_has(&v->defined, n);
   Diag *d = verify_fault(
-      v, at, ended ? "'%s' is used outside the scope that defines it" : "'%s' is not defined",
+      v,
+      ended           ? E0302
+      : IS(Buffer, n) ? E0304
+                      : E0301,
+      at, ended ? "'%s' is used outside the scope that defines it" : "'%s' is not defined",
       verify_name(n));
   if (ended) diag_note(d, n->span, "it is defined here");
-  else vec_push(&v->undefined, n);
+  else {
+    if (n->span.lo != at->span.lo) diag_note(d, n->span, "it is made here");
+    vec_push(&v->undefined, n);
+  }
   map_set(&v->scope, n, at); /* told once */
 }
 
@@ -91,7 +100,7 @@ Node *verify_global(Verifier *v, Node *global) {
   if (!v->module) return NULL;
   const char *name = str_intern(AS(GlobalVar, global)->name);
   int i = (int)(intptr_t)map_get(&v->globals, name);
-  if (!i) verify_fault(v, global, "the module has no function '%s'", name);
+  if (!i) verify_fault(v, E0325, global, "the module has no function '%s'", name);
   return i ? v->module->functions.at[i - 1] : NULL;
 }
 
@@ -99,7 +108,7 @@ static void verify_top(Verifier *v, Node *n) {
   if (IS(PrimFunc, n)) verify_prim_func(v, AS(PrimFunc, n));
   else if (IS(Function, n)) verify_function(v, AS(Function, n));
   else if (!IS(ExternFunc, n))
-    verify_fault(v, n, "a module holds functions, found %s", node_kind_name(n->kind));
+    verify_fault(v, E0399, n, "a module holds functions, found %s", node_kind_name(n->kind));
 }
 
 /* Two functions can't be found by one symbol. */
@@ -110,8 +119,8 @@ static void verify_symbols(Verifier *v) {
     if (!symbol) continue;
     Node *other = map_get(&symbols, str_intern(symbol));
     if (other)
-      diag_note(verify_fault(v, *f, "two functions have the symbol '%s'", symbol), other->span,
-                "the other one is here");
+      diag_note(verify_fault(v, E0326, *f, "two functions have the symbol '%s'", symbol),
+                other->span, "the other one is here");
     map_set(&symbols, str_intern(symbol), *f);
   }
 }
@@ -119,8 +128,8 @@ static void verify_symbols(Verifier *v) {
 static int verify_module(IRModule *m) {
   Verifier all = {.module = m, .globals = module_index(&m->node)};
   if (all.globals.live != m->functions.len || m->globals.len != m->functions.len)
-    verify_fault(&all, &m->node, "the module has %d names for %d functions", all.globals.live,
-                 m->functions.len);
+    verify_fault(&all, E0399, &m->node, "the module has %d names for %d functions",
+                 all.globals.live, m->functions.len);
   verify_symbols(&all);
   for each (Node *, f, &m->functions) {
     Verifier one = {.module = m, .globals = all.globals};

@@ -18,17 +18,17 @@ static WalkResult check_info_node(Walker *w, Node *n) {
   if (IS(FuncStructInfo, n)) return WALK_PRUNE; /* its dims are its own */
   if (IS(RelaxVar, n)) verify_need(c->v, n, c->at);
   if (IS(Var, n) && !map_has(&c->v->scope, n)) {
-    verify_fault(c->v, c->at, "the struct info of '%s' mentions '%s', which is not defined",
+    verify_fault(c->v, E0404, c->at, "the struct info of '%s' mentions '%s', which is not defined",
                  c->name, verify_name(n));
     map_set(&c->v->scope, n, n); /* told once */
   }
   if (IS(TensorStructInfo, n) && sinfo_tensor_shape(n, &dims) &&
       dims.len != AS(TensorStructInfo, n)->ndim)
-    verify_fault(c->v, c->at, "the struct info of '%s' has rank %d, but %d dims", c->name,
+    verify_fault(c->v, E0405, c->at, "the struct info of '%s' has rank %d, but %d dims", c->name,
                  AS(TensorStructInfo, n)->ndim, dims.len);
   if (IS(ShapeStructInfo, n) && AS(ShapeStructInfo, n)->known &&
       AS(ShapeStructInfo, n)->values.len != AS(ShapeStructInfo, n)->ndim)
-    verify_fault(c->v, c->at, "the struct info of '%s' has rank %d, but %d dims", c->name,
+    verify_fault(c->v, E0405, c->at, "the struct info of '%s' has rank %d, but %d dims", c->name,
                  AS(ShapeStructInfo, n)->ndim, AS(ShapeStructInfo, n)->values.len);
   return WALK_ON;
 }
@@ -41,7 +41,7 @@ static void check_info(Verifier *v, Node *sinfo, const char *name, Node *at) {
 
 static void check_var_info(Verifier *v, Node *var, Node *at) {
   Node *sinfo = AS(RelaxVar, var)->sinfo;
-  if (!sinfo) verify_fault(v, at, "'%s' has no struct info", verify_name(var));
+  if (!sinfo) verify_fault(v, E0499, at, "'%s' has no struct info", verify_name(var));
   else check_info(v, sinfo, verify_name(var), at);
 }
 
@@ -64,7 +64,8 @@ static bool is_operand(Node *n) {
 
 static void need_operand(Verifier *v, Node *n, Node *at) {
   if (!is_operand(n))
-    verify_fault(v, at, "an operand must have a name: bind the %s first", node_kind_name(n->kind));
+    verify_fault(v, E0499, at, "an operand must have a name: bind the %s first",
+                 node_kind_name(n->kind));
 }
 
 static void check_normal_form(Verifier *v, Node *n) {
@@ -104,23 +105,23 @@ static void check_tensor_call(Verifier *v, RelaxCall *c) {
   Node *f = verify_global(v, callee);
   int given = count_given(c);
   if (IS(PrimFunc, f) && given >= 0 && given != AS(PrimFunc, f)->params.len)
-    verify_fault(v, &c->node, "'%s' takes %d arguments, but the call gives %d",
+    verify_fault(v, E0406, &c->node, "'%s' takes %d arguments, but the call gives %d",
                  AS(GlobalVar, callee)->name, AS(PrimFunc, f)->params.len, given);
 }
 
 static void check_call(Verifier *v, RelaxCall *c) {
   bool effects = relax_call_has_effects(&c->node);
   if (effects && v->in_dataflow)
-    verify_fault(v, &c->node, "a call with effects can't stand in a dataflow block");
+    verify_fault(v, E0402, &c->node, "a call with effects can't stand in a dataflow block");
   else if (effects && v->pure)
-    verify_fault(v, &c->node,
+    verify_fault(v, E0403, &c->node,
                  "a call with effects can't stand in a pure function; mark it "
                  "@R.function(pure=False)");
   if (IS(Op, c->op) && strncmp(AS(Op, c->op)->name, "relax.call_tir", 14) == 0)
     check_tensor_call(v, c);
   Node *f = IS(GlobalVar, c->op) ? verify_global(v, c->op) : NULL;
   if (IS(Function, f) && AS(Function, f)->params.len != c->args.len)
-    verify_fault(v, &c->node, "'%s' takes %d arguments, but the call gives %d",
+    verify_fault(v, E0406, &c->node, "'%s' takes %d arguments, but the call gives %d",
                  AS(GlobalVar, c->op)->name, AS(Function, f)->params.len, c->args.len);
 }
 
@@ -128,7 +129,8 @@ static void check_tuple_item(Verifier *v, TupleGetItem *n) {
   Node *info = sinfo_of(n->tuple);
   int fields = IS(TupleStructInfo, info) ? AS(TupleStructInfo, info)->fields.len : -1;
   if (n->index < 0 || (fields >= 0 && n->index >= fields))
-    verify_fault(v, &n->node, "index %d is out of range for a tuple of %d", n->index, fields);
+    verify_fault(v, E0408, &n->node, "index %d is out of range for a tuple of %d", n->index,
+                 fields);
 }
 
 /* ---- expressions ---- */
@@ -143,7 +145,7 @@ static void check_cond(Verifier *v, Node *cond, Node *at) {
              (!sinfo_tensor_shape(info, &dims) || !dims.len);
   }
   if (!scalar && !IS(ObjectStructInfo, info))
-    verify_fault(v, at, "the condition of a branch must be a scalar bool, found %s",
+    verify_fault(v, E0409, at, "the condition of a branch must be a scalar bool, found %s",
                  info ? ir_print(info, NULL) : "no struct info");
 }
 
@@ -162,7 +164,7 @@ static WalkResult check_graph_node(Walker *w, Node *n) {
     Walker inner = *w;
     walk(&inner, AS(RelaxIf, n)->cond);
     check_cond(v, AS(RelaxIf, n)->cond, n);
-    if (v->in_dataflow) verify_fault(v, n, "a branch can't stand in a dataflow block");
+    if (v->in_dataflow) verify_fault(v, E0410, n, "a branch can't stand in a dataflow block");
     check_seq(v, AS(RelaxIf, n)->then);
     check_seq(v, AS(RelaxIf, n)->orelse);
     return WALK_PRUNE;
@@ -189,14 +191,14 @@ static void check_binding(Verifier *v, Node *n) {
   if (cast) check_info(v, AS(MatchCast, n)->sinfo, verify_name(var), n);
   check_var_info(v, var, n);
   if (AS(RelaxVar, var)->is_dataflow && !v->in_dataflow)
-    verify_fault(v, n, "'%s' is a dataflow variable, but is bound outside a dataflow block",
+    verify_fault(v, E0499, n, "'%s' is a dataflow variable, but is bound outside a dataflow block",
                  verify_name(var));
   if (!is_function) verify_define(v, var, n);
 }
 
 static void check_binding_block(Verifier *v, BindingBlock *b) {
   bool outer = v->in_dataflow;
-  if (outer) verify_fault(v, &b->node, "a block of bindings stands in a dataflow block");
+  if (outer) verify_fault(v, E0410, &b->node, "a block of bindings stands in a dataflow block");
   v->in_dataflow = b->is_dataflow;
   int mark = verify_begin(v);
   for each (Node *, n, &b->bindings) check_binding(v, *n);
@@ -223,7 +225,8 @@ static void seq_errand(void *context) {
 static void check_seq(Verifier *v, Node *n) {
   if (stack_is_low()) return stack_run(seq_errand, &(Errand){v, n});
   if (!IS(SeqExpr, n)) {
-    verify_fault(v, n, "the body of a function or branch is a sequence of bindings, found %s",
+    verify_fault(v, E0499, n,
+                 "the body of a function or branch is a sequence of bindings, found %s",
                  node_kind_name(n->kind));
     return;
   }
@@ -231,9 +234,9 @@ static void check_seq(Verifier *v, Node *n) {
   bool was_plain = false;
   for each (Node *, b, &AS(SeqExpr, n)->blocks) {
     BindingBlock *block = AS(BindingBlock, *b);
-    if (!block->bindings.len) verify_fault(v, *b, "a block has no bindings");
+    if (!block->bindings.len) verify_fault(v, E0499, *b, "a block has no bindings");
     if (was_plain && !block->is_dataflow)
-      verify_fault(v, *b, "two plain blocks of bindings stand side by side: they are one");
+      verify_fault(v, E0499, *b, "two plain blocks of bindings stand side by side: they are one");
     was_plain = !block->is_dataflow;
     check_binding_block(v, block);
   }
@@ -244,10 +247,16 @@ static void check_seq(Verifier *v, Node *n) {
 
 /* ---- functions ---- */
 
+/* "relax.force_pure" allows effects that nobody sees from outside. */
+static bool is_forced_pure(Function *f) {
+  int64_t flag;
+  return expr_is_const_int(dict_get(f->attrs, "relax.force_pure"), &flag) && flag;
+}
+
 void verify_function(Verifier *v, Function *f) {
   int mark = verify_begin(v);
   bool pure = v->pure, in_dataflow = v->in_dataflow;
-  v->pure = f->is_pure;
+  v->pure = f->is_pure && !is_forced_pure(f);
   v->in_dataflow = false;
   for each (Node *, p, &f->params) verify_defining_dims(v, AS(RelaxVar, *p)->sinfo);
   for each (Node *, p, &f->params) {

@@ -10,13 +10,18 @@ typedef struct Verifier {
   NodeVec open;           /* in order of definition, so that a scope can end */
   IRModule *module;       /* NULL: a function or statement alone */
   Map globals;            /* interned names of the module's functions to their index + 1 */
+  Node *stmt;             /* being checked: the place of faults of variables; NULL outside */
   int loops;              /* around the statement */
+  NodeVec threads;        /* loops around it that are bound to threads */
+  Map loop_blocks;        /* loop variables in scope to the `blocks` + 1 at their loop */
+  int blocks;             /* around the statement, with variables of their own */
+  const char *block;      /* the name of the innermost of them */
   bool in_dataflow, pure; /* of graph functions */
   int faults;
   NodeVec undefined; /* variables and buffers that nothing defines, as they were met */
 } Verifier;
 
-Diag *verify_fault(Verifier *v, Node *at, const char *format, ...) PRINTF_LIKE(3, 4);
+Diag *verify_fault(Verifier *v, DiagCode code, Node *at, const char *format, ...) PRINTF_LIKE(4, 5);
 const char *verify_name(Node *n); /* of a variable or buffer; "_" if it has none */
 
 /* A scope: what is defined after verify_begin ends with verify_end(mark). */

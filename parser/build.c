@@ -88,7 +88,7 @@ Ast *ast_finish(Parser *p, Ast *node) {
   Below b = look_below(node);
   unsigned most = ast_is_expression(node) ? EXPRESSION_DEPTH_MAX : AST_DEPTH_MAX - 1;
   if (b.depth >= most) {
-    if (b.depth != POISON) parse_error(p, node->span, "nested too deeply");
+    if (b.depth != POISON) parse_error(p, E0107, node->span, "nested too deeply");
     return is_statement(node) ? ast_error(p, node->span) : ast_poison(node->span);
   }
   node->depth = (b.depth + 1) & POISON;
@@ -171,7 +171,8 @@ Ast *ast_starred(Parser *p, Token star, Ast *value) {
 
 Ast *ast_not_starred(Parser *p, Ast *e) {
   if (e->kind != AST_KIND_Starred) return e;
-  parse_error(p, e->span, "a starred expression must be in a list, a tuple, a set or a call");
+  parse_error(p, E0124, e->span,
+              "a starred expression must be in a list, a tuple, a set or a call");
   return ast_poison(e->span);
 }
 

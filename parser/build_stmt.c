@@ -95,7 +95,7 @@ Ast *ast_import(Parser *p, Token t, AstVec names) { return AST_MAKE(p, Import, f
 Ast *ast_import_from(Parser *p, Token t, int level, const TokenVec *module, AstVec names) {
   Span span = from(p, t);
   if (!module && !level) {
-    parse_error(p, span, "expected a module name after 'from', found 'import'");
+    parse_error(p, E0109, span, "expected a module name after 'from', found 'import'");
     return ast_error(p, span);
   }
   return AST_MAKE(p, ImportFrom, span, level, module ? join_dotted(p, module) : NULL, names);
@@ -134,7 +134,7 @@ static bool handlers_check(const AstVec *handlers) {
     const Ast *h = handlers->at[i];
     if (h->kind != AST_KIND_Handler || AST_AS(Handler, h)->type) continue;
     Span word = {h->span.lo, h->span.lo + 6};
-    diag_error(word, "an 'except' without a type must be the last one");
+    diag_fault(E0123, word, "an 'except' without a type must be the last one");
     return false;
   }
   return true;
@@ -144,7 +144,7 @@ static bool handlers_check(const AstVec *handlers) {
 Ast *ast_try(Parser *p, Token t, AstVec body, AstVec handlers, AstVec orelse, AstVec finally) {
   Span span = from(p, t);
   if (!handlers.len && (!finally.len || orelse.len)) {
-    diag_error(t.span, "expected 'except'%s after the 'try' block",
+    diag_fault(E0123, t.span, "expected 'except'%s after the 'try' block",
                orelse.len ? "" : " or 'finally'");
     return ast_error(p, span);
   }

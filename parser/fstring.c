@@ -19,7 +19,7 @@ static uint32_t place(const FString *f, const char *at) {
 }
 
 static bool fault(const FString *f, const char *lo, const char *hi, const char *text) {
-  parse_error(f->p, (Span){place(f, lo), place(f, hi)}, "f-string: %s", text);
+  parse_error(f->p, E0121, (Span){place(f, lo), place(f, hi)}, "f-string: %s", text);
   return false;
 }
 

@@ -56,7 +56,7 @@ static Level top_level(const Layout *l) {
 }
 
 static void report_tabs(Span span) {
-  Diag *d = diag_error(span, "inconsistent use of tabs and spaces in indentation");
+  Diag *d = diag_fault(E0114, span, "inconsistent use of tabs and spaces in indentation");
   diag_help(d, "indent with spaces only");
 }
 
@@ -139,7 +139,7 @@ static Token dedent(Layout *l, Token t, Level w, uint32_t line) {
   } else {
     l->levels.len++;
     if (l->odd_column != w.column)
-      diag_error(t.span, "unindent does not match any outer level of indentation");
+      diag_fault(E0113, t.span, "unindent does not match any outer level of indentation");
     l->odd_column = w.column;
   }
   l->dedents = open - l->levels.len;

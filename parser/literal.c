@@ -95,7 +95,7 @@ typedef struct Decoder {
 
 static bool escape_fault(Decoder *d, const char *from, const char *text) {
   uint32_t lo = d->base - (uint32_t)(d->end - from), hi = d->base - (uint32_t)(d->end - d->at);
-  parse_error(d->p, (Span){lo, hi}, "%s", text);
+  parse_error(d->p, E0120, (Span){lo, hi}, "%s", text);
   return false;
 }
 
@@ -215,7 +215,7 @@ static Ast *join(Parser *p, const TokenVec *literals, bool bytes) {
     StringParts s = literal_string_parts(p, *t);
     formatted |= s.formatted;
     if (s.bytes != bytes) {
-      parse_error(p, t->span, "cannot join bytes and text literals");
+      parse_error(p, E0120, t->span, "cannot join bytes and text literals");
       return ast_poison(span);
     }
     bool good = s.formatted ? fstring_parse(p, s, &parts, &pending, &pending_span)

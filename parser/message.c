@@ -6,7 +6,7 @@
 
 enum { TEXT_SHOWN = 40, EXPECTED_SHOWN = 3 };
 
-Diag *parse_error(Parser *p, Span span, const char *format, ...) {
+Diag *parse_error(Parser *p, DiagCode code, Span span, const char *format, ...) {
   p->failed = true;
   if (p->reported || p->silent) return NULL;
   p->reported = true;
@@ -14,7 +14,7 @@ Diag *parse_error(Parser *p, Span span, const char *format, ...) {
   va_start(args, format);
   const char *text = str_vformat(format, args);
   va_end(args);
-  return diag_error(span, "%s", text);
+  return diag_fault(code, span, "%s", text);
 }
 
 /* ---- found ---- */
@@ -90,12 +90,12 @@ static uint32_t code_point(const char *text) {
 static void bad_char(Parser *p, Token t) {
   uint32_t c = code_point(parse_text(p, t.span));
   if (c > 0x20 && c < 0x7f) {
-    parse_error(p, t.span, "unexpected character '%c'", (char)c);
+    parse_error(p, E0101, t.span, "unexpected character '%c'", (char)c);
   } else if (c < 0xa0 || c == 0xa0 || c == 0xad || (c >= 0x2000 && c < 0x2010) || c == 0xfeff) {
-    Diag *d = parse_error(p, t.span, "unexpected invisible character U+%04X", c);
+    Diag *d = parse_error(p, E0101, t.span, "unexpected invisible character U+%04X", c);
     if (d) diag_help(d, "delete it, or write a plain space");
   } else {
-    Diag *d = parse_error(p, t.span, "unexpected character '%s' (U+%04X)", shown(p, t), c);
+    Diag *d = parse_error(p, E0101, t.span, "unexpected character '%s' (U+%04X)", shown(p, t), c);
     if (d && c >= 0x2018 && c <= 0x201f) diag_help(d, "write plain quotes: ' or \"");
   }
 }
@@ -104,11 +104,11 @@ static void unmatched(Parser *p, Token t) {
   Token open = p->layout.opener;
   if (!open.kind) {
     bool operand = !p->at_start && grammar_accepts(p->machine, T_INT);
-    parse_error(p, t.span, operand ? "expected expression, found '%s'" : "unmatched '%s'",
+    parse_error(p, E0105, t.span, operand ? "expected expression, found '%s'" : "unmatched '%s'",
                 shown(p, t));
     return;
   }
-  Diag *d = parse_error(p, t.span, "closing '%s' does not match opening '%s'", shown(p, t),
+  Diag *d = parse_error(p, E0105, t.span, "closing '%s' does not match opening '%s'", shown(p, t),
                         token_text(open.kind));
   if (d) diag_note(d, open.span, "opened here");
 }
@@ -120,15 +120,19 @@ static bool lexical_fault(Parser *p, Token t) {
   switch (t.kind) {
   case T_BAD_CHAR: bad_char(p, t); return true;
   case T_BAD_NUMBER:
-    parse_error(p, t.span, "%s", literal_number_fault(parse_text(p, t.span), n));
+    parse_error(p, E0102, t.span, "%s", literal_number_fault(parse_text(p, t.span), n));
     return true;
-  case T_BAD_CONTINUATION: parse_error(p, t.span, "expected end of line after '\\'"); return true;
-  case T_OPEN_STRING: parse_error(p, t.span, "unterminated string literal"); return true;
-  case T_OPEN_TEXT: parse_error(p, head, "unterminated triple-quoted string literal"); return true;
+  case T_BAD_CONTINUATION:
+    parse_error(p, E0103, t.span, "expected end of line after '\\'");
+    return true;
+  case T_OPEN_STRING: parse_error(p, E0104, t.span, "unterminated string literal"); return true;
+  case T_OPEN_TEXT:
+    parse_error(p, E0104, head, "unterminated triple-quoted string literal");
+    return true;
   case T_UNMATCHED: unmatched(p, t); return true;
-  case T_UNCLOSED: parse_error(p, t.span, "'%s' was never closed", shown(p, t)); return true;
+  case T_UNCLOSED: parse_error(p, E0106, t.span, "'%s' was never closed", shown(p, t)); return true;
   case T_TOO_DEEP:
-    parse_error(p, t.span, "nested too deeply");
+    parse_error(p, E0107, t.span, "nested too deeply");
     p->silent = p->layout.lexer.cursor == p->layout.lexer.end;
     return true;
   default: return false;
@@ -143,7 +147,7 @@ static bool stray_keyword(Parser *p, Token t) {
                       : t.kind == T_EXCEPT  ? "'try'"
                       : t.kind == T_FINALLY ? "'try'"
                                             : NULL;
-  if (owner) parse_error(p, t.span, "'%s' without a matching %s", token_text(t.kind), owner);
+  if (owner) parse_error(p, E0108, t.span, "'%s' without a matching %s", token_text(t.kind), owner);
   return owner;
 }
 
@@ -168,10 +172,10 @@ static void unexpected(Parser *p, Token t) {
   Token first = parse_first(p);
   bool header = token_is_header(first.kind) && grammar_accepts(p->machine, T_COLON) &&
                 grammar_accepts(p->machine, T_NEWLINE);
-  Diag *d = header
-                ? parse_error(p, t.span, "expected ':' after '%s' header, found %s",
-                              token_text(first.kind), describe(p, t))
-                : parse_error(p, t.span, "expected %s, found %s", expected(p, t), describe(p, t));
+  Diag *d = header ? parse_error(p, E0110, t.span, "expected ':' after '%s' header, found %s",
+                                 token_text(first.kind), describe(p, t))
+                   : parse_error(p, E0109, t.span, "expected %s, found %s", expected(p, t),
+                                 describe(p, t));
   if (d) add_help(p, d, t, first);
 }
 
@@ -184,10 +188,10 @@ void parse_fault(Parser *p, Token t) {
   if (lexical_fault(p, t) || stray_keyword(p, t)) return;
   if (layout_looks_unclosed(&p->layout, t, first)) {
     const Token *open = layout_bracket_around(&p->layout, t);
-    parse_error(p, open->span, "'%s' was never closed", token_text(open->kind));
+    parse_error(p, E0106, open->span, "'%s' was never closed", token_text(open->kind));
     p->restart = true;
   } else if (t.kind == T_ASYNC || t.kind == T_AWAIT) {
-    parse_error(p, t.span, "'%s' is not supported", token_text(t.kind));
+    parse_error(p, E0119, t.span, "'%s' is not supported", token_text(t.kind));
   } else {
     unexpected(p, t);
   }
@@ -198,7 +202,7 @@ void parse_fault(Parser *p, Token t) {
 
 Token parse_no_colon(Parser *p, Token newline) {
   p->failed = true;
-  diag_error(newline.span, "expected ':' after '%s' header, found end of line",
+  diag_fault(E0110, newline.span, "expected ':' after '%s' header, found end of line",
              token_text(p->first.kind));
   return newline;
 }
@@ -207,7 +211,8 @@ AstVec parse_no_block(Parser *p) {
   Span colon = {p->last - 1, p->last};
   p->failed = true;
   if (p->token.kind != T_TOO_DEEP)
-    diag_error(colon, "expected an indented block after '%s' header", token_text(p->first.kind));
+    diag_fault(E0111, colon, "expected an indented block after '%s' header",
+               token_text(p->first.kind));
   return ast_one(ast_error(p, colon));
 }
 
@@ -215,7 +220,7 @@ Ast *parse_no_definition(Parser *p, AstVec decorators) {
   Span span = {decorators.at[0]->span.lo, p->last};
   p->failed = true;
   p->lost_end = p->last;
-  diag_error(p->token.span, "expected 'def' or 'class' after the decorator, found %s",
+  diag_fault(E0115, p->token.span, "expected 'def' or 'class' after the decorator, found %s",
              describe(p, p->token));
   return ast_error(p, span);
 }
@@ -224,7 +229,7 @@ Ast *parse_no_definition(Parser *p, AstVec decorators) {
 void parse_extra_indent(Parser *p, Token indent) {
   if (p->lost_end == p->last) return;
   p->failed = true;
-  if (!p->silent) diag_error(indent.span, "unexpected indent");
+  if (!p->silent) diag_fault(E0112, indent.span, "unexpected indent");
 }
 
 Ast *parse_recovered(Parser *p) {

@@ -126,8 +126,8 @@ static bool check_bytes(const Source *source) {
     int n = *at ? *at < 0x80 ? 1 : utf8_length(at, end) : 0;
     if (!n) {
       uint32_t lo = source->base + (uint32_t)(at - text);
-      if (*at) diag_error((Span){lo, lo + 1}, "byte 0x%02x is not UTF-8 text", *at);
-      else diag_error((Span){lo, lo + 1}, "unexpected NUL byte: is this a text file?");
+      if (*at) diag_fault(E0122, (Span){lo, lo + 1}, "byte 0x%02x is not UTF-8 text", *at);
+      else diag_fault(E0122, (Span){lo, lo + 1}, "unexpected NUL byte: is this a text file?");
       return false;
     }
     at += n;

@@ -67,6 +67,7 @@ struct Ast {
   uint16_t depth : 15; /* levels of the tree from here on, this one included */
   uint16_t yields : 1; /* a yield is in it, outside of inner functions */
   Span span;
+  uint32_t hint; /* the evaluator's: where it found what this node names; 0 at first */
 };
 
 /* One struct per kind: AstName, AstCall, ... each begins with `Ast ast`. */
@@ -99,6 +100,10 @@ AstModule *parse_module(const Source *source);
 
 /* Parses one expression: the text of a pipeline, a dimension in quotes. NULL if it has faults. */
 Ast *parse_expression(const Source *source);
+
+/* The text, which must parse, in the project's layout: the same tree, the same comments, lines of
+ * up to 100 characters that end in '\n'. Formatting what was formatted changes nothing. */
+const char *parse_format(const Source *source);
 
 /* Is the text (of REPL lines so far) whole, or does it ask for another line: an open bracket, an
  * open triple-quoted string, a compound statement without its closing blank line? */

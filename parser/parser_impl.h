@@ -137,7 +137,7 @@ const char *parse_name(const Parser *p, Token t);
 /* ---- faults (message.c) ---- */
 
 /* Reports a fault, unless its logical line has one already: then returns NULL. */
-Diag *parse_error(Parser *p, Span span, const char *format, ...) PRINTF_LIKE(3, 4);
+Diag *parse_error(Parser *p, DiagCode code, Span span, const char *format, ...) PRINTF_LIKE(4, 5);
 
 void parse_fault(Parser *p, Token t);           /* no rule goes on with `t` */
 Token parse_no_colon(Parser *p, Token newline); /* a header without ':'; gives back the token */

@@ -35,7 +35,7 @@ static const char *phrase(const Ast *e) {
 static bool refuse(Parser *p, const Ast *e, TargetUse use) {
   static const char *const verbs[] = {"assign to", "use augmented assignment on", "annotate",
                                       "delete"};
-  Diag *d = parse_error(p, e->span, "cannot %s %s", verbs[use], phrase(e));
+  Diag *d = parse_error(p, E0116, e->span, "cannot %s %s", verbs[use], phrase(e));
   if (d && use == TARGET_ASSIGN && e->kind == AST_KIND_Compare) diag_help(d, "write '=' to assign");
   return false;
 }
@@ -67,7 +67,8 @@ static bool list_check(Parser *p, const AstVec *items, TargetUse use) {
     if (!one_check(p, *e, use, true)) return false;
     if ((*e)->kind != AST_KIND_Starred) continue;
     if (star) {
-      Diag *d = parse_error(p, (*e)->span, "only one starred target may be in an assignment");
+      Diag *d =
+          parse_error(p, E0116, (*e)->span, "only one starred target may be in an assignment");
       if (d) diag_note(d, star->span, "the first one");
       return false;
     }
@@ -88,13 +89,13 @@ typedef struct ParamOrder {
 } ParamOrder;
 
 static bool fault(Parser *p, const AstParam *a, const char *text) {
-  parse_error(p, a->ast.span, "%s", text);
+  parse_error(p, E0117, a->ast.span, "%s", text);
   return false;
 }
 
 static bool named_check(Parser *p, ParamOrder *o, AstParam *a) {
   if (map_has(&o->names, a->name)) {
-    parse_error(p, a->ast.span, "parameter '%s' is there twice", a->name);
+    parse_error(p, E0117, a->ast.span, "parameter '%s' is there twice", a->name);
     return false;
   }
   map_set(&o->names, a->name, a);
@@ -150,7 +151,7 @@ bool args_check(Parser *p, const AstVec *args) {
       if (k->name) keyword = k;
       else unpacked = k;
     } else if (unpacked || (keyword && (*e)->kind != AST_KIND_Starred)) {
-      parse_error(p, (*e)->span, "a positional argument follows %s",
+      parse_error(p, E0118, (*e)->span, "a positional argument follows %s",
                   unpacked ? "'**'" : "a keyword argument");
       return false;
     }

@@ -58,7 +58,7 @@ const char *float_text(DataType t, double x) {
 }
 
 static bool stands_bare(Printer *p, DataType t, DataType beside) {
-  if (p->options.tvm_style) beside = VOID_TYPE;
+  if (p->options.tvm_style && !p->in_graph) beside = VOID_TYPE;
   return dtype_equal(t, beside) && (dtype_is_int(t) || dtype_is_float(t));
 }
 
@@ -74,9 +74,9 @@ static bool int_stands_bare(Printer *p, const IntImm *n, DataType beside) {
 static void print_int_imm(Printer *p, IntImm *n, DataType beside) {
   DataType t = n->node.dtype;
   if (dtype_is_bool(t)) return str_printf(&p->out, "T.bool(%s)", n->value ? "True" : "False");
-  bool wide = t.code == DTYPE_UINT && n->value < 0;
+  bool beyond = t.code == DTYPE_UINT && t.bits == 64 && n->value < 0; /* a uint64, of those bits */
   const char *digits =
-      wide ? str_format("%llu", (unsigned long long)n->value) : text_of_int(n->value);
+      beyond ? str_format("%llu", (unsigned long long)n->value) : text_of_int(n->value);
   if (dtype_equal(t, INT32) || int_stands_bare(p, n, beside)) str_add(&p->out, digits);
   else str_printf(&p->out, "T.%s(%s)", dtype_text(t), digits);
 }
@@ -322,14 +322,15 @@ void print_exprs(Printer *p, NodeVec v) {
   }
 }
 
-const char *expr_text(Printer *p, Node *n) {
+static const char *text_beside(Printer *p, Node *n, DataType t) {
   Str outer = p->out;
   p->out = (Str){0};
-  print_expr(p, n);
+  print_beside(p, n, t);
   const char *text = str_text(&p->out);
   p->out = outer;
   return text;
 }
+const char *expr_text(Printer *p, Node *n) { return text_beside(p, n, VOID_TYPE); }
 
 static WalkResult stop_at_var(Walker *w, Node *n) {
   (void)w;
@@ -344,10 +345,8 @@ void print_shape(Printer *p, NodeVec v, DataType beside) {
   str_add_char(&p->out, '(');
   for (int i = 0; i < v.len; i++) {
     if (i) str_add(&p->out, ", ");
-    bool quoted = p->in_signature && has_var(v.at[i]);
-    if (quoted) str_add_char(&p->out, '"');
-    print_beside(p, v.at[i], beside);
-    if (quoted) str_add_char(&p->out, '"');
+    if (p->in_signature && has_var(v.at[i])) print_quoted(p, text_beside(p, v.at[i], beside));
+    else print_beside(p, v.at[i], beside);
   }
   str_add(&p->out, v.len == 1 ? ",)" : ")");
 }
@@ -505,6 +504,10 @@ void print_attr(Printer *p, Node *n) {
     break;
   }
   case NK_Layout: print_layout(p, AS(Layout, n)); break;
+  case NK_Device:
+    str_printf(&p->out, "R.device(\"%s\", %d)", AS(Device, n)->device_kind, AS(Device, n)->id);
+    break;
+  case NK_DeviceMesh: print_device_mesh(p, AS(DeviceMesh, n)); break;
   case NK_DummyGlobalInfo: str_add(&p->out, "I.dummy_global_info()"); break;
   case NK_Range:
     str_add(&p->out, "T.Range(");

@@ -46,7 +46,7 @@ static bool hint_text(Printer *p, AttrStmt *a) {
   return true;
 }
 
-static void attr_text(Printer *p, AttrStmt *a, FrameText *f) {
+static void attr_frame_text(Printer *p, AttrStmt *a, FrameText *f) {
   f->body = a->body;
   if (IS(Call, a->subject) && str_same(a->key, "with")) {
     print_expr(p, a->subject);
@@ -151,7 +151,7 @@ FrameText frame_text(Printer *p, Node *n) {
   p->out = (Str){0};
   switch (n->kind) {
   case NK_LetStmt: let_text(p, AS(LetStmt, n), &f); break;
-  case NK_AttrStmt: attr_text(p, AS(AttrStmt, n), &f); break;
+  case NK_AttrStmt: attr_frame_text(p, AS(AttrStmt, n), &f); break;
   case NK_AssertStmt:
     f.body = AS(AssertStmt, n)->body;
     str_printf(&p->out, "T.Assert(%s, ", expr_text(p, AS(AssertStmt, n)->cond));

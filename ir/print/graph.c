@@ -1,143 +1,6 @@
-/* graph.c -- graph functions, their expressions and struct info as text. */
+/* graph.c -- graph functions and their expressions as text. Struct info: struct_info.c; constants:
+ * constant.c. */
 #include "ir/print/print.h"
-#include <math.h>
-
-/* ---- struct info ---- */
-
-static void print_tensor_info(Printer *p, TensorStructInfo *t) {
-  Str args = {0}, outer = p->out;
-  p->out = (Str){0};
-  if (IS(ShapeExpr, t->shape)) print_shape(p, AS(ShapeExpr, t->shape)->values, INT64);
-  else if (t->shape) str_add(&p->out, name_of(p, t->shape));
-  args = p->out;
-  p->out = outer;
-  str_add(&p->out, "R.Tensor");
-  bool ndim = !t->shape && t->ndim >= 0;
-  if (!args.len && dtype_is_void(t->elem) && !ndim && !t->vdevice) return;
-  str_add_char(&p->out, '(');
-  const char *comma = "";
-  if (args.len) str_add(&p->out, str_text(&args)), comma = ", ";
-  if (!dtype_is_void(t->elem))
-    str_printf(&p->out, "%sdtype=\"%s\"", comma, dtype_text(t->elem)), comma = ", ";
-  if (ndim) str_printf(&p->out, "%sndim=%d", comma, t->ndim), comma = ", ";
-  if (t->vdevice)
-    str_printf(&p->out, "%svdevice=\"%s:%d\"", comma, AS(VDevice, t->vdevice)->target,
-               AS(VDevice, t->vdevice)->id);
-  str_add_char(&p->out, ')');
-}
-
-static void print_infos(Printer *p, NodeVec v) {
-  for (int i = 0; i < v.len; i++) {
-    if (i) str_add(&p->out, ", ");
-    print_sinfo(p, v.at[i]);
-  }
-}
-
-static void print_callable(Printer *p, FuncStructInfo *f) {
-  str_add(&p->out, "R.Callable(");
-  if (f->known) {
-    str_add_char(&p->out, '(');
-    print_infos(p, f->params);
-    str_add(&p->out, f->params.len == 1 ? ",), " : "), ");
-    print_sinfo(p, f->ret);
-    str_printf(&p->out, ", %s)", f->is_pure ? "True" : "False");
-    return;
-  }
-  str_add(&p->out, "ret=");
-  print_sinfo(p, f->ret ? f->ret : sinfo_object());
-  str_printf(&p->out, ", purity=%s)", f->is_pure ? "True" : "False");
-}
-
-void print_sinfo(Printer *p, Node *n) {
-  switch (n->kind) {
-  case NK_ObjectStructInfo: str_add(&p->out, p->options.tvm_style ? "R.Any" : "R.Object"); break;
-  case NK_PrimStructInfo: {
-    PrimStructInfo *s = AS(PrimStructInfo, n);
-    str_printf(&p->out, "R.Prim(\"%s\"", dtype_text(s->elem));
-    if (s->value)
-      str_printf(&p->out, p->in_signature ? ", value=\"%s\"" : ", value=%s",
-                 expr_text(p, s->value));
-    str_add_char(&p->out, ')');
-    break;
-  }
-  case NK_ShapeStructInfo: {
-    ShapeStructInfo *s = AS(ShapeStructInfo, n);
-    str_add(&p->out, "R.Shape");
-    if (s->known) {
-      str_add_char(&p->out, '(');
-      print_shape(p, s->values, INT64);
-      str_add_char(&p->out, ')');
-    } else if (s->ndim >= 0) str_printf(&p->out, "(ndim=%d)", s->ndim);
-    break;
-  }
-  case NK_TensorStructInfo: print_tensor_info(p, AS(TensorStructInfo, n)); break;
-  case NK_TupleStructInfo:
-    str_add(&p->out, "R.Tuple(");
-    print_infos(p, AS(TupleStructInfo, n)->fields);
-    str_add_char(&p->out, ')');
-    break;
-  case NK_FuncStructInfo: print_callable(p, AS(FuncStructInfo, n)); break;
-  default: BUG("%s is no struct info", node_kind_name(n->kind));
-  }
-}
-
-/* ---- constants ---- */
-
-static void print_element(Printer *p, const ConstData *d, int64_t i) {
-  const char *at = (const char *)d->bytes + i * dtype_nbytes(d->elem);
-  double x;
-  if (dtype_is_float(d->elem)) {
-    uint32_t bits = 0;
-    if (d->elem.bits == 64) memcpy(&x, at, 8);
-    else if (d->elem.bits == 32) {
-      float f;
-      memcpy(&f, at, 4);
-      x = (double)f;
-    } else
-      memcpy(&bits, at, (size_t)dtype_nbytes(d->elem)), x = dtype_float_from_bits(d->elem, bits);
-    if (isfinite(x)) return str_add(&p->out, float_text(d->elem, x));
-    return str_add(&p->out, isnan(x) ? "float(\"nan\")"
-                            : x < 0  ? "float(\"-inf\")"
-                                     : "float(\"inf\")");
-  }
-  int64_t value = 0;
-  memcpy(&value, at, (size_t)dtype_nbytes(d->elem));
-  if (dtype_is_bool(d->elem)) return str_add(&p->out, value ? "True" : "False");
-  value = dtype_wrap_int(d->elem, value);
-  if (d->elem.code == DTYPE_UINT) str_printf(&p->out, "%llu", (unsigned long long)value);
-  else str_printf(&p->out, "%lld", (long long)value);
-}
-
-static void print_nested(Printer *p, const ConstData *d, int axis, int64_t *next) {
-  if (axis == d->ndim) return print_element(p, d, (*next)++);
-  str_add_char(&p->out, '[');
-  for (int64_t i = 0; i < d->shape[axis]; i++) {
-    if (i) str_add(&p->out, ", ");
-    print_nested(p, d, axis + 1, next);
-  }
-  str_add_char(&p->out, ']');
-}
-
-void print_const_data(Printer *p, const ConstData *d) {
-  int64_t next = 0;
-  print_nested(p, d, 0, &next);
-}
-
-enum { INLINE_ELEMENTS = 64 };
-
-static void print_constant(Printer *p, Constant *c) {
-  int64_t n = 1;
-  bool empty_axis = false;
-  for (int i = 0; i < c->data->ndim; i++)
-    n *= c->data->shape[i], empty_axis |= !c->data->shape[i] && i < c->data->ndim - 1;
-  if ((n > INLINE_ELEMENTS && !p->options.show_meta) || empty_axis) {
-    str_printf(&p->out, "metadata[\"relax.expr.Constant\"][%d]", p->constants++);
-    return;
-  }
-  str_add(&p->out, "R.const(");
-  print_const_data(p, c->data);
-  str_printf(&p->out, ", \"%s\")", dtype_text(c->data->elem));
-}
 
 /* ---- expressions ---- */
 
@@ -157,17 +20,67 @@ static void print_out_infos(Printer *p, NodeVec infos) {
   str_add_char(&p->out, ']');
 }
 
-/* R.call_tir(cls.f, (x,), out_sinfo=..., tir_vars=R.shape([n])): forms whose result type is part of
- * the call. */
-static void print_given_result_call(Printer *p, RelaxCall *c, const char *name) {
-  const char *out = p->options.tvm_style ? "out_ty" : "out_sinfo";
-  bool packed = str_same(name, "call_packed") || str_same(name, "call_pure_packed");
+/* Does the type say more than that it is a function? */
+static bool extern_has_type(ExternFunc *f) {
+  FuncStructInfo *info = IS(FuncStructInfo, f->sinfo) ? AS(FuncStructInfo, f->sinfo) : NULL;
+  return info && (info->known || info->is_pure || !IS(ObjectStructInfo, info->ret));
+}
+
+void print_extern(Printer *p, ExternFunc *f) {
+  str_add(&p->out, "R.ExternFunc(");
+  print_quoted(p, f->symbol);
+  if (extern_has_type(f)) {
+    str_add(&p->out, ", ");
+    print_sinfo(p, f->sinfo);
+  }
+  str_add_char(&p->out, ')');
+}
+
+/* Forms of call whose result type is part of the call, as they are written. */
+static const struct CallForm {
+  const char *name;     /* after "relax." */
+  bool operands_follow; /* f, x, y; else f and one tuple */
+  bool has_outputs;     /* the types are those of outputs: out_sinfo */
+} call_forms[] = {
+    {"call_tir", false, true},
+    {"call_tir_inplace", false, true},
+    {"call_tir_with_grad", false, true},
+    {"dist.call_tir_local_view", false, true},
+    {"call_dps_packed", false, true},
+    {"call_py_func", false, true},
+    {"call_packed", true, false},
+    {"call_pure_packed", true, false},
+    {"call_inplace_packed", true, false},
+    {"call_builtin_with_ctx", false, false},
+    {"invoke_closure", false, false},
+    {"invoke_pure_closure", false, false},
+};
+
+static const struct CallForm *find_call_form(const char *name) {
+  for (int i = 0; i < (int)(sizeof call_forms / sizeof *call_forms); i++)
+    if (str_same(call_forms[i].name, name)) return &call_forms[i];
+  return NULL;
+}
+
+static bool on_mesh(NodeVec infos) {
+  for each (Node *, n, &infos)
+    if (IS(TensorStructInfo, *n) && AS(TensorStructInfo, *n)->placement) return true;
+  return false;
+}
+
+/* R.call_tir(cls.f, (x,), out_sinfo=..., tir_vars=R.shape([n])) */
+static void print_call_form(Printer *p, RelaxCall *c, const struct CallForm *form) {
+  bool tvm = p->options.tvm_style,
+       mesh = str_same(form->name, "call_tir") && on_mesh(c->sinfo_args);
   NodeVec args = c->args;
-  str_printf(&p->out, "R.%s(", name);
+  str_printf(&p->out, "R.%s%s(", mesh ? "dist." : "", form->name);
   Node *first = args.at[0];
-  if (IS(ExternFunc, first)) print_quoted(p, AS(ExternFunc, first)->symbol);
+  if (IS(ExternFunc, first) && !extern_has_type(AS(ExternFunc, first)))
+    print_quoted(p, AS(ExternFunc, first)->symbol);
+  else if (IS(StringValue, first)) print_quoted(p, AS(StringValue, first)->value);
   else print_relax(p, first);
-  for (int i = 1; i < args.len && (packed || i < 2); i++) {
+  int operands = form->operands_follow ? args.len : args.len < 2 ? args.len : 2;
+  for (int i = 1; i < operands; i++) {
     str_add(&p->out, ", ");
     print_relax(p, args.at[i]);
   }
@@ -177,16 +90,20 @@ static void print_given_result_call(Printer *p, RelaxCall *c, const char *name) 
     print_attr(p, inplace);
   }
   if (c->sinfo_args.len) {
-    str_printf(&p->out, ", %s=", packed ? p->options.tvm_style ? "ty_args" : "sinfo_args" : out);
+    const char *types =
+        form->has_outputs ? (tvm ? "out_ty" : "out_sinfo") : (tvm ? "ty_args" : "sinfo_args");
+    str_printf(&p->out, ", %s=", types);
     print_out_infos(p, c->sinfo_args);
   }
-  if (!packed && args.len > 2) {
-    str_add(&p->out, ", tir_vars=");
-    print_relax(p, args.at[2]);
+  Dict *attrs = c->attrs ? AS(Dict, c->attrs) : NULL;
+  for (int i = 0; attrs && i < attrs->keys.len; i++) {
+    if (str_same(attrs->keys.at[i], "inplace_indices")) continue;
+    str_printf(&p->out, ", %s=", attrs->keys.at[i]);
+    print_attr(p, attrs->values.at[i]);
   }
-  for (int i = 0; c->attrs && !inplace && i < AS(Dict, c->attrs)->keys.len; i++) {
-    str_printf(&p->out, ", %s=", AS(Dict, c->attrs)->keys.at[i]);
-    print_attr(p, AS(Dict, c->attrs)->values.at[i]);
+  if (operands < args.len) {
+    str_add(&p->out, ", tir_vars=");
+    print_relax(p, args.at[operands]);
   }
   str_add_char(&p->out, ')');
 }
@@ -214,11 +131,22 @@ static void print_op_call(Printer *p, RelaxCall *c, const char *name) {
   str_add_char(&p->out, ')');
 }
 
+/* A call that says its type, though its operator infers one. */
+static void print_typed_call(Printer *p, RelaxCall *c) {
+  str_printf(&p->out, "R.emit_with_ty(\"%s\", (", AS(Op, c->op)->name);
+  print_relax_list(p, c->args);
+  str_add(&p->out, c->args.len == 1 ? ",), " : "), ");
+  print_out_infos(p, c->sinfo_args);
+  str_add_char(&p->out, ')');
+}
+
 static void print_relax_call(Printer *p, RelaxCall *c) {
   if (IS(Op, c->op)) {
     const char *name = AS(Op, c->op)->name;
     if (strncmp(name, "relax.", 6) == 0) name += 6;
-    if (strncmp(name, "call_", 5) == 0) return print_given_result_call(p, c, name);
+    const struct CallForm *form = c->args.len ? find_call_form(name) : NULL;
+    if (form) return print_call_form(p, c, form);
+    if (c->sinfo_args.len) return print_typed_call(p, c);
     return print_op_call(p, c, name);
   }
   print_relax(p, c->op);
@@ -235,11 +163,7 @@ void print_relax(Printer *p, Node *n) {
     str_printf(&p->out, "%s%s", p->self ? p->self : "", AS(GlobalVar, n)->name);
     break;
   case NK_Op: str_printf(&p->out, "R.%s", AS(Op, n)->name + 6); break;
-  case NK_ExternFunc:
-    str_add(&p->out, "R.ExternFunc(");
-    print_quoted(p, AS(ExternFunc, n)->symbol);
-    str_add_char(&p->out, ')');
-    break;
+  case NK_ExternFunc: print_extern(p, AS(ExternFunc, n)); break;
   case NK_Constant: print_constant(p, AS(Constant, n)); break;
   case NK_PrimValue: {
     Node *v = AS(PrimValue, n)->value;
@@ -253,6 +177,10 @@ void print_relax(Printer *p, Node *n) {
     str_add_char(&p->out, ')');
     break;
   }
+  case NK_MetadataRef:
+    str_printf(&p->out, "metadata[\"%s\"][%d]", AS(MetadataRef, n)->type_key,
+               AS(MetadataRef, n)->index);
+    break;
   case NK_DataTypeImm:
     str_printf(&p->out, "R.dtype(\"%s\")", dtype_text(AS(DataTypeImm, n)->value));
     break;
@@ -300,23 +228,18 @@ void print_relax(Printer *p, Node *n) {
 
 static void print_blocks(Printer *p, NodeVec blocks);
 
-static const char *relax_text(Printer *p, Node *n) {
+static const char *text_by(Printer *p, void (*print)(Printer *p, Node *n), Node *n) {
   Str outer = p->out;
   p->out = (Str){0};
-  print_relax(p, n);
+  print(p, n);
   const char *text = str_text(&p->out);
   p->out = outer;
   return text;
 }
 
-static const char *sinfo_text(Printer *p, Node *n) {
-  Str outer = p->out;
-  p->out = (Str){0};
-  print_sinfo(p, n);
-  const char *text = str_text(&p->out);
-  p->out = outer;
-  return text;
-}
+static const char *relax_text(Printer *p, Node *n) { return text_by(p, print_relax, n); }
+static const char *sinfo_text(Printer *p, Node *n) { return text_by(p, print_sinfo, n); }
+const char *attr_text(Printer *p, Node *n) { return text_by(p, print_attr, n); }
 
 static Node *bound_var(Node *binding) {
   return IS(MatchCast, binding) ? AS(MatchCast, binding)->var : AS(VarBinding, binding)->var;
@@ -352,7 +275,7 @@ static void print_arm(Printer *p, SeqExpr *s, Node *var, const char *result) {
   p->arm_var = outer;
   p->arm_name = outer_name;
   const char *body = relax_text(p, s->body);
-  if (!binds || !str_same(body, result)) line(p, "%s = %s", result, body);
+  if (!binds || !str_same(body, result)) line_wrapped(p, "%s = %s", result, body);
   p->indent--;
   scope_end(p, mark);
   map_set(&p->taken, result, var);
@@ -370,7 +293,7 @@ static void print_if_binding(Printer *p, VarBinding *b) {
 static bool annotation_is_plain(Node *value) {
   if (!IS(RelaxCall, value) || !IS(Op, AS(RelaxCall, value)->op)) return false;
   const char *name = AS(Op, AS(RelaxCall, value)->op)->name;
-  return strncmp(name, "relax.call_", 11) == 0;
+  return strncmp(name, "relax.", 6) == 0 && find_call_form(name + 6);
 }
 
 /* A call whose result is nothing, and that nobody asks for. */
@@ -404,7 +327,7 @@ static void print_match_cast(Printer *p, MatchCast *m) {
   Walker w = {.enter = declare_dim, .context = p};
   walk(&w, m->sinfo);
   const char *value = relax_text(p, m->value), *info = sinfo_text(p, m->sinfo);
-  line(p, "%s = R.match_cast(%s, %s)", name_define(p, m->var), value, info);
+  line_wrapped(p, "%s = R.match_cast(%s, %s)", name_define(p, m->var), value, info);
 }
 
 static void print_var_binding(Printer *p, VarBinding *b) {
@@ -416,12 +339,12 @@ static void print_var_binding(Printer *p, VarBinding *b) {
   }
   const char *value = relax_text(p, b->value);
   Node *info = AS(RelaxVar, b->var)->sinfo;
-  if (is_statement(p, b)) line(p, "%s", value);
+  if (is_statement(p, b)) line_wrapped(p, "%s", value);
   else if (annotation_is_plain(b->value) || mentions_unnamed(p, info))
-    line(p, "%s = %s", name_define(p, b->var), value);
+    line_wrapped(p, "%s = %s", name_define(p, b->var), value);
   else {
     const char *type = sinfo_text(p, info);
-    line(p, "%s: %s = %s", name_define(p, b->var), type, value);
+    line_wrapped(p, "%s: %s = %s", name_define(p, b->var), type, value);
   }
 }
 
@@ -446,7 +369,7 @@ static void print_dataflow(Printer *p, NodeVec bindings) {
   for each (Node *, b, &bindings)
     if (!AS(RelaxVar, bound_var(*b))->is_dataflow)
       str_printf(&outputs, "%s%s", outputs.len ? ", " : "", name_of(p, bound_var(*b)));
-  line(p, "R.output(%s)", str_text(&outputs));
+  line_wrapped(p, "R.output(%s)", str_text(&outputs));
   p->indent--;
 }
 
@@ -466,15 +389,36 @@ static WalkResult name_dims(Walker *w, Node *n) {
   return WALK_ON;
 }
 
+/* n: R.Prim("int64") is the dim n, too: both have one name. */
+static Node *own_dim(Node *param) {
+  Node *info = sinfo_of(param);
+  Node *dim = IS(PrimStructInfo, info) ? AS(PrimStructInfo, info)->value : NULL;
+  return IS(Var, dim) && str_same(name_hint(dim), name_hint(param)) ? dim : NULL;
+}
+
+static const char *param_text(Printer *p, Node *param) {
+  Node *info = sinfo_of(param);
+  PrimStructInfo *scalar = IS(PrimStructInfo, info) ? AS(PrimStructInfo, info) : NULL;
+  if (own_dim(param))
+    return str_format("%s: R.Prim(\"%s\")", name_of(p, param), dtype_text(scalar->elem));
+  if (scalar && !scalar->value && dtype_is_int(scalar->elem))
+    return str_format("%s: R.Prim(\"%s\", value=None)", name_define(p, param),
+                      dtype_text(scalar->elem));
+  const char *text = sinfo_text(p, info);
+  return str_format("%s: %s", name_define(p, param), text);
+}
+
 static void print_parameters(Printer *p, Function *f, const char *name) {
   Walker w = {.enter = name_dims, .context = p};
+  for each (Node *, v, &f->params) {
+    Node *dim = own_dim(*v);
+    if (dim && !map_has(&p->names, dim)) name_set(p, dim, name_define(p, *v));
+    else if (dim) name_define(p, *v);
+  }
   for each (Node *, v, &f->params) walk(&w, sinfo_of(*v));
   StrVec texts = {0};
   p->in_signature = true;
-  for each (Node *, v, &f->params) {
-    const char *info = sinfo_text(p, sinfo_of(*v));
-    vec_push(&texts, str_format("%s: %s", name_define(p, *v), info));
-  }
+  for each (Node *, v, &f->params) vec_push(&texts, param_text(p, *v));
   print_signature(p, name, texts, sinfo_text(p, f->ret_sinfo));
   p->in_signature = false;
 }
@@ -489,6 +433,13 @@ static WalkResult note_used(Walker *w, Node *n) {
   return WALK_ON;
 }
 
+/* Does a parameter stand for the dim? */
+static bool is_parameter_name(Printer *p, Function *f, Node *dim) {
+  for each (Node *, v, &f->params)
+    if (str_same(name_of(p, *v), name_of(p, dim))) return true;
+  return false;
+}
+
 /* Dims of the signature that the body names: n = T.int64(). */
 static void print_dim_declarations(Printer *p, Function *f) {
   UsedVars used = {0}, signature = {0};
@@ -498,7 +449,7 @@ static void print_dim_declarations(Printer *p, Function *f) {
   for each (Node *, v, &f->params) walk(&params, sinfo_of(*v));
   for (int i = 0; i < signature.vars.len; i++) {
     Node *v = signature.vars.at[i].value;
-    if (signature.vars.at[i].key && map_has(&used.vars, v))
+    if (signature.vars.at[i].key && map_has(&used.vars, v) && !is_parameter_name(p, f, v))
       line(p, "%s = T.%s()", name_of(p, v), dtype_text(v->dtype));
   }
 }
@@ -517,6 +468,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   Walker uses = {.enter = note_use, .context = p};
   if (!p->local) walk(&uses, f->body);
   p->self = p->class_name ? "cls." : "";
+  p->in_graph = true;
   bool is_local = p->local++ > 0, is_private = !func_symbol(&f->node) && !is_local;
   Str flags = {0};
   if (is_private) str_add(&flags, "private=True");
@@ -528,12 +480,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   Node *attrs = f->attrs;
   if (str_same(dict_get_str(attrs, "global_symbol", ""), name))
     attrs = dict_with(attrs, "global_symbol", NULL);
-  if (attrs && AS(Dict, attrs)->keys.len) {
-    line_begin(p);
-    str_add(&p->out, "R.func_attr(");
-    print_attr(p, attrs);
-    str_add(&p->out, ")\n");
-  }
+  if (attrs && AS(Dict, attrs)->keys.len) line_wrapped(p, "R.func_attr(%s)", attr_text(p, attrs));
   print_dim_declarations(p, f);
   /* `cls = Module` stands here if the body names a function of the module. */
   Str head = p->out;
@@ -542,7 +489,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   p->uses_cls = false;
   SeqExpr *body = AS(SeqExpr, f->body);
   print_blocks(p, body->blocks);
-  line(p, "return %s", relax_text(p, body->body));
+  line_wrapped(p, "return %s", relax_text(p, body->body));
   Str rest = p->out;
   p->out = head;
   if (p->uses_cls && p->class_name && !is_local) line(p, "cls = %s", p->class_name);
@@ -550,6 +497,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   str_add(&p->out, str_text(&rest));
   p->indent--;
   p->local--;
+  p->in_graph = is_local;
   scope_end(p, mark);
   if (!p->local) p->taken = p->suffixes = (Map){0};
 }

@@ -4,19 +4,17 @@
 static void print_named(Printer *p, Node *f, const char *name) {
   if (IS(PrimFunc, f)) print_prim_func(p, AS(PrimFunc, f), name);
   else if (IS(Function, f)) print_function(p, AS(Function, f), name);
-  else line(p, "%s = R.ExternFunc(\"%s\")", name, AS(ExternFunc, f)->symbol);
+  else line_wrapped(p, "%s = %s", name, attr_text(p, f));
 }
 
 static void print_dict_line(Printer *p, const char *name, Node *dict) {
   if (!dict || !AS(Dict, dict)->keys.len) return;
-  line_begin(p);
-  str_printf(&p->out, "%s(", name);
-  print_attr(p, dict);
-  str_add(&p->out, ")\n");
+  line_wrapped(p, "%s(%s)", name, attr_text(p, dict));
 }
 
 void print_module(Printer *p, IRModule *m) {
   p->class_name = "Module";
+  p->module = m;
   bool rewriter = dict_get(m->attrs, "relax.rewriter") != NULL;
   line(p, "%s%s", rewriter ? "@R.rewriter" : "@I.ir_module",
        p->options.unchecked ? "(check_well_formed=False)" : "");
@@ -51,6 +49,10 @@ bool print_style_parse(const char *name, PrintOptions *options) {
   return options->tvm_style || str_same(name, "default");
 }
 
+static bool names_metadata(const Printer *p) {
+  return p->options.constants == CONSTANTS_METADATA && p->metadata.len;
+}
+
 const char *ir_print(Node *n, const PrintOptions *options) {
   Printer p = {.options = options ? *options : (PrintOptions){0}};
   if (!n) return "None";
@@ -64,6 +66,7 @@ const char *ir_print(Node *n, const PrintOptions *options) {
   if (!whole) return str_text(&p.out);
   Str out = {0};
   print_header(&out, str_text(&p.out), &p.options);
+  if (names_metadata(&p)) print_metadata(&out, &p.metadata);
   str_add_n(&out, p.out.at, p.out.len);
   return str_text(&out);
 }

@@ -3,6 +3,7 @@
 #define IR_PRINT_PRINT_H
 
 #include "ir/ir_impl.h"
+#include "ir/print/metadata.h"
 
 typedef struct Views Views;
 
@@ -16,18 +17,20 @@ typedef struct Printer {
   Map loops;              /* loop Var to its For, for T.axis.remap */
   Map suffixes;           /* interned name to the number that a clash may try first, as a pointer */
   Views *views;           /* of the prim_func being printed */
+  IRModule *module;       /* around what is printed, or NULL */
   const char *class_name; /* of the module around, or NULL */
   bool is_today;          /* the prim_func has what only today's dialect can say */
   Map scalars;            /* buffers that are printed as scalars: x for x[0] */
   bool in_dataflow;
+  bool in_graph;     /* a graph function is printed */
   bool in_signature; /* dims with variables stand in quotes */
   const char *self;  /* how the function being printed names its module: "cls.", "Module.", "" */
   bool uses_cls;     /* the graph function being printed names another one */
   Node *arm_var;     /* the variable that ends the arm of a branch, to be called arm_name */
   const char *arm_name;
-  int local;       /* depth of graph functions: the outer ones are 1 */
-  Map bound, used; /* graph variables that were met, and those that were met again */
-  int constants;   /* printed by reference so far */
+  int local;        /* depth of graph functions: the outer ones are 1 */
+  Map bound, used;  /* graph variables that were met, and those that were met again */
+  NodeVec metadata; /* constants that are printed by reference */
 } Printer;
 
 /* ---- lines and names (names.c) ---- */
@@ -36,6 +39,9 @@ void line_begin(Printer *p);
 void line_end(Printer *p);
 void line(Printer *p, const char *format, ...)
     PRINTF_LIKE(2, 3); /* a whole line at the current indent */
+
+/* A line, broken inside the brackets that end it where it is too long. (wrap.c) */
+void line_wrapped(Printer *p, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* def name(a: .., b: ..) -> result: on one line, or with one parameter a line where that is too
  * long. result NULL: none. */
@@ -113,7 +119,15 @@ void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always)
 void print_prim_func(Printer *p, PrimFunc *f, const char *name);
 void print_function(Printer *p, Function *f, const char *name);
 void print_relax(Printer *p, Node *n);
+void print_metadata(Str *out, const NodeVec *constants); /* metadata = tvm.ir.load_json(...) */
+const char *attr_text(Printer *p, Node *n);
+void print_extern(Printer *p,
+                  ExternFunc *f); /* R.ExternFunc("f"), with its type if that says more */
+void print_constant(Printer *p, Constant *c);
 void print_sinfo(Printer *p, Node *n);
+void print_infos(Printer *p, NodeVec v);               /* a, b, c */
+void print_ints(Printer *p, const IntVec *v);          /* (1, 2) */
+void print_device_mesh(Printer *p, DeviceMesh *m);     /* R.device_mesh(...) */
 void print_const_data(Printer *p, const ConstData *d); /* nested lists of numbers */
 void print_module(Printer *p, IRModule *m);
 

@@ -85,15 +85,6 @@ static void print_strides(Printer *p, NodeVec strides) {
   str_add(&p->out, strides.len == 1 ? ",)" : ")");
 }
 
-static const char *attr_text(Printer *p, Node *n) {
-  Str outer = p->out;
-  p->out = (Str){0};
-  print_attr(p, n);
-  const char *text = str_text(&p->out);
-  p->out = outer;
-  return text;
-}
-
 void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always) {
   print_shape(p, b->shape, VOID_TYPE);
   if (dtype_always || !dtype_equal(b->elem, FLOAT32))

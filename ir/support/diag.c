@@ -10,27 +10,61 @@ static Diag *new_diag(Severity severity, Span span, const char *format, va_list 
   return NEW(Diag, .severity = severity, .span = span, .text = str_vformat(format, args));
 }
 
-static Diag *report(Severity severity, Span span, const char *format, va_list args) {
+static Diag *report(Severity severity, DiagCode code, Span span, const char *format, va_list args) {
   Diag *d = new_diag(severity, span, format, args);
+  d->code = code;
   vec_push(current, d);
+  return d;
+}
+
+Diag *diag_fault(DiagCode code, Span span, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  Diag *d = report(DIAG_ERROR, code, span, format, args);
+  va_end(args);
   return d;
 }
 
 Diag *diag_error(Span span, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  Diag *d = report(DIAG_ERROR, span, format, args);
+  Diag *d = report(DIAG_ERROR, NO_CODE, span, format, args);
   va_end(args);
   return d;
 }
 
-Diag *diag_warning(Span span, const char *format, ...) {
+/* ---- warnings ---- */
+
+typedef enum { WARN_USUALLY, WARN_ON, WARN_OFF, WARN_AS_ERROR } WarnState;
+static WarnState warnings[CODE_COUNT], all_warnings;
+
+bool diag_set_warning(const char *flag) {
+  bool off = strncmp(flag, "no-", 3) == 0;
+  const char *name = off ? flag + 3 : flag;
+  bool as_error = strncmp(name, "error=", 6) == 0;
+  if (as_error) name += 6;
+  if (strcmp(name, "all") == 0) {
+    for (DiagCode c = NO_CODE + 1; c < CODE_COUNT; c++) warnings[c] = off ? WARN_OFF : WARN_ON;
+    return true;
+  }
+  if (strcmp(name, "error") == 0) return all_warnings = off ? WARN_USUALLY : WARN_AS_ERROR, true;
+  DiagCode c = code_of_warning(name);
+  if (c) warnings[c] = off ? WARN_OFF : as_error ? WARN_AS_ERROR : WARN_ON;
+  return c != NO_CODE;
+}
+
+Diag *diag_warning(DiagCode code, Span span, const char *format, ...) {
+  WarnState state = warnings[code];
+  if (state == WARN_OFF || (state == WARN_USUALLY && !code_row(code)->usual)) return NULL;
+  bool is_error = state == WARN_AS_ERROR || all_warnings == WARN_AS_ERROR;
   va_list args;
   va_start(args, format);
-  Diag *d = report(DIAG_WARNING, span, format, args);
+  Diag *d = report(is_error ? DIAG_ERROR : DIAG_WARNING, code, span, format, args);
   va_end(args);
   return d;
 }
+
+/* ---- notes ---- */
 
 void diag_note(Diag *d, Span span, const char *format, ...) {
   va_list args;
@@ -118,24 +152,83 @@ static void print_caret_line(FILE *out, const Location *loc, Span span, const ch
   fprintf(out, "%s\n", *colour ? "\033[0m" : "");
 }
 
-void diag_print(FILE *out, const Diag *d, bool colour) {
+/* "E0312", or for a warning "-Wunused-variable"; NULL without a code. */
+static const char *code_text(const Diag *d) {
+  const CodeRow *row = code_row(d->code);
+  return row->warning ? str_format("-W%s", row->warning) : row->name;
+}
+
+static void print_text(FILE *out, const Diag *d, bool colour) {
   Location loc = source_locate(d->span.lo);
   const char *tint = colour ? severities[d->severity].colour : "", *plain = colour ? "\033[0m" : "";
+  const char *code = code_text(d);
   if (loc.source) fprintf(out, "%s:%d:%d: ", loc.source->name, loc.line, loc.column);
   else if (d->severity < DIAG_NOTE) fprintf(out, "tvms: ");
   else fprintf(out, "       = ");
-  fprintf(out, "%s%s:%s %s\n", tint, severities[d->severity].word, plain, d->text);
+  fprintf(out, "%s%s%s%s%s:%s %s\n", tint, severities[d->severity].word, code ? "[" : "",
+          code ? code : "", code ? "]" : "", plain, d->text);
   if (loc.source) print_caret_line(out, &loc, d->span, tint);
-  for each (Diag *, note, &d->notes) diag_print(out, *note, colour);
+  for each (Diag *, note, &d->notes) print_text(out, *note, colour);
 }
 
-int diag_flush(FILE *out, bool colour) {
+/* ---- JSON ---- */
+
+static void add_key(Str *s, const char *key, const char *text) {
+  str_printf(s, "%s\"%s\":", s->at[s->len - 1] == '{' ? "" : ",", key);
+  if (text) str_add_json(s, text);
+  else str_add(s, "null");
+}
+
+static void add_place(Str *s, Span span) {
+  Location lo = source_locate(span.lo), hi = source_locate(span.hi > span.lo ? span.hi : span.lo);
+  add_key(s, "file", lo.source ? lo.source->name : NULL);
+  if (!lo.source) return;
+  str_printf(s, ",\"line\":%d,\"column\":%d,\"end\":{\"line\":%d,\"column\":%d}", lo.line,
+             lo.column, hi.line, hi.column);
+}
+
+/* Help is what to write instead; every other note tells a place, or a reason. */
+static const char *suggestion_of(const Diag *d) {
+  for each (Diag *, note, &d->notes)
+    if ((*note)->severity == DIAG_HELP) return (*note)->text;
+  return NULL;
+}
+
+static void add_json(Str *s, const Diag *d) {
+  str_add(s, "{");
+  add_place(s, d->span);
+  add_key(s, "severity", severities[d->severity].word);
+  if (d->severity < DIAG_NOTE) add_key(s, "code", code_row(d->code)->name);
+  add_key(s, "message", d->text);
+  if (d->severity < DIAG_NOTE) {
+    str_add(s, ",\"notes\":[");
+    for (int i = 0; i < d->notes.len; i++) {
+      if (i) str_add(s, ",");
+      add_json(s, d->notes.at[i]);
+    }
+    str_add(s, "]");
+    add_key(s, "suggestion", suggestion_of(d));
+  }
+  str_add(s, "}");
+}
+
+void diag_print(FILE *out, const Diag *d, DiagForm form) {
+  if (form != DIAG_JSON) {
+    print_text(out, d, form == DIAG_COLOUR);
+    return;
+  }
+  Str s = {0};
+  add_json(&s, d);
+  fprintf(out, "%s\n", str_text(&s));
+}
+
+int diag_flush(FILE *out, DiagForm form) {
   int errors = 0;
   for each (Diag *, d, current) {
     errors += (*d)->severity == DIAG_ERROR;
-    if (errors <= ERRORS_SHOWN) diag_print(out, *d, colour);
+    if (errors <= ERRORS_SHOWN || form == DIAG_JSON) diag_print(out, *d, form);
   }
-  if (errors > ERRORS_SHOWN)
+  if (errors > ERRORS_SHOWN && form != DIAG_JSON)
     fprintf(out, "tvms: %d more errors are not shown\n", errors - ERRORS_SHOWN);
   *current = (DiagVec){0};
   return errors;

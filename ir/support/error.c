@@ -23,7 +23,7 @@ Error *protect(void (*body)(void *), void *context) {
 void error_raise(Error *e) {
   if (!innermost) {
     error_report(e);
-    diag_flush(stderr, false);
+    diag_flush(stderr, DIAG_PLAIN);
     exit(70);
   }
   innermost->error = e;
@@ -38,6 +38,15 @@ void error_raisef(const char *kind, Span span, const char *format, ...) {
   error_raise(NEW(Error, .kind = str_intern(kind), .text = text, .span = span));
 }
 
+void error_raise_code(DiagCode code, Span span, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const char *text = str_vformat(format, args);
+  va_end(args);
+  const char *kind = code_row(code)->kind;
+  error_raise(NEW(Error, .kind = str_intern(kind), .code = code, .text = text, .span = span));
+}
+
 void error_bug(const char *file, int line, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -48,10 +57,12 @@ void error_bug(const char *file, int line, const char *format, ...) {
 }
 
 Diag *error_report(const Error *e) {
-  Diag *d = diag_error(e->span, "%s%s%s", e->kind ? e->kind : "", e->kind ? ": " : "", e->text);
+  bool ours = e->kind && str_same(e->kind, ERROR_INTERNAL);
+  DiagCode code = ours ? NO_CODE : e->code || !e->kind ? e->code : code_of_kind(e->kind);
+  Diag *d =
+      diag_fault(code, e->span, "%s%s%s", e->kind ? e->kind : "", e->kind ? ": " : "", e->text);
   for (int i = 0; i < e->trace_len && i < 10; i++)
     diag_note(d, e->trace[i].span, "%s", e->trace[i].what);
-  if (e->kind && str_same(e->kind, ERROR_INTERNAL))
-    diag_help(d, "this is a fault of tvms, not of the program");
+  if (ours) diag_help(d, "this is a fault of tvms, not of the program");
   return d;
 }

@@ -11,6 +11,7 @@
 
 typedef struct Error {
   const char *kind; /* interned; the name of a script exception class, or ERROR_INTERNAL */
+  DiagCode code;    /* NO_CODE: that of its kind */
   const char *text;
   Span span;
   void *value; /* of the raiser: a script exception object */
@@ -28,6 +29,9 @@ Error *protect(void (*body)(void *context), void *context);
 
 _Noreturn void error_raise(Error *e);
 _Noreturn void error_raisef(const char *kind, Span span, const char *format, ...) PRINTF_LIKE(3, 4);
+/* The same for a fault that has a row of its own, which tells the class. */
+_Noreturn void error_raise_code(DiagCode code, Span span, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 
 /* Turns an error into a diagnostic in the current list. */
 Diag *error_report(const Error *e);

@@ -15,12 +15,13 @@ static void *out_of_memory(size_t n) {
 
 void gc_start(void) {
   GC_set_all_interior_pointers(1);
+  GC_set_handle_fork(1); /* `tvms test` forks */
   GC_INIT();
   GC_allow_register_threads();
   GC_set_warn_proc(GC_ignore_warn_proc);
   GC_set_oom_fn(out_of_memory);
   GC_set_free_space_divisor(1); /* nodes live long: collect seldom */
-  GC_expand_hp(384u << 20);     /* address space only, until it is used */
+  GC_expand_hp(32u << 20);      /* what fits a cache is collected before it grows */
 }
 
 void *gc_alloc(size_t n) {

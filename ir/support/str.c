@@ -120,6 +120,18 @@ void str_add_quoted(Str *s, const char *text, size_t n) {
   str_add_char(s, '"');
 }
 
+void str_add_json(Str *s, const char *text) {
+  static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+  str_add_char(s, '"');
+  for (; *text; text++) {
+    const char *at = strchr(escaped, *text);
+    if (at) str_printf(s, "\\%c", letters[at - escaped]);
+    else if ((unsigned char)*text < 0x20) str_printf(s, "\\u%04x", *text);
+    else str_add_char(s, *text);
+  }
+  str_add_char(s, '"');
+}
+
 void str_add_double(Str *s, double x) {
   if (isnan(x)) return str_add(s, "nan");
   if (isinf(x)) return str_add(s, x < 0 ? "-inf" : "inf");

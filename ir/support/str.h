@@ -37,6 +37,9 @@ const char *str_text(Str *s); /* ends in NUL; valid until the builder grows */
 /* Appends `text` as a Python string literal in double quotes, with escapes where needed. */
 void str_add_quoted(Str *s, const char *text, size_t n);
 
+/* Appends `text` as a JSON string. */
+void str_add_json(Str *s, const char *text);
+
 /* Appends the shortest decimal form that reads back as the same double ("1.0", "0.1", "1e-05"). */
 void str_add_double(Str *s, double x);
 

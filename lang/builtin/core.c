@@ -116,10 +116,8 @@ static Value builtin_dir(BuiltinCall *c) {
 
 static Value scope_dict(Env *env) {
   Value dict = value_dict();
-  for (int i = 0; i < env->names.len; i++)
-    if (env->names.at[i].key)
-      value_dict_set(dict, value_str(env->names.at[i].key), *(Value *)env->names.at[i].value,
-                     (Span){0});
+  for each (NameEntry, e, &env->names)
+    if (e->value.type) value_dict_set(dict, value_str(e->name), e->value, (Span){0});
   return dict;
 }
 static Value builtin_globals(BuiltinCall *c) { return scope_dict(env_module(c->env)); }
@@ -142,7 +140,7 @@ static Value builtin_super(BuiltinCall *c) {
     FunctionObject *f = e->function;
     if (!f || !f->class_scope) continue;
     const char *first = function_first_param(f);
-    Value *self = first ? map_get(&e->names, first) : NULL;
+    Value *self = first ? names_get(&e->names, first) : NULL;
     if (!self) break;
     return value_of(&type_super,
                     NEW(SuperObject, .class = f->class_scope->class_object->base, .self = *self));
@@ -167,11 +165,11 @@ static void *parsed(BuiltinCall *c, bool expression) {
   return tree;
 }
 
-static Value builtin_eval(BuiltinCall *c) { return eval(c->env, parsed(c, true)); }
+static Value builtin_eval(BuiltinCall *c) { return eval(env_keep(c->env), parsed(c, true)); }
 
 static Value builtin_exec(BuiltinCall *c) {
   AstModule *m = parsed(c, false);
-  exec_block(c->env, &m->body);
+  exec_block(env_keep(c->env), &m->body);
   return value_none();
 }
 

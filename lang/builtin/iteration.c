@@ -13,23 +13,24 @@ static Value builtin_next(BuiltinCall *c) {
 /* ---- lazy ones ---- */
 
 static Value zip_next(IteratorObject *it, Span span) {
-  ValueVec row = {0};
+  int n = it->many.len;
   bool strict = it->n;
-  for (int i = 0; i < it->many.len; i++) {
+  Value row = n ? value_tuple_new(n) : value_absent();
+  for (int i = 0; i < n; i++) {
     Value x = value_next(it->many.at[i], span);
     if (!x.type && strict && i)
       raise("ValueError", span, "zip() argument %d is shorter than argument%s", i + 1,
             i == 1 ? " 1" : "s before it");
     if (!x.type) {
-      for (int j = 1; strict && j < it->many.len; j++)
+      for (int j = 1; strict && j < n; j++)
         if (value_next(it->many.at[j], span).type)
           raise("ValueError", span, "zip() argument %d is longer than argument%s", j + 1,
                 j == 1 ? " 1" : "s before it");
       return x;
     }
-    vec_push(&row, x);
+    value_items(row)->at[i] = x;
   }
-  return row.len ? value_tuple(row) : value_absent();
+  return row;
 }
 
 static ValueVec iterators(const ValueVec *of, Span span) {
@@ -61,13 +62,13 @@ static Value builtin_enumerate(BuiltinCall *c) {
 }
 
 static Value map_next(IteratorObject *it, Span span) {
-  ValueVec args = {0};
-  for each (Value, source, &it->many) {
-    Value x = value_next(*source, span);
-    if (!x.type) return x;
-    vec_push(&args, x);
+  int n = it->many.len;
+  Value args[n];
+  for (int i = 0; i < n; i++) {
+    args[i] = value_next(it->many.at[i], span);
+    if (!args[i].type) return args[i];
   }
-  return value_call_with(it->source, args.len, args.at, span);
+  return value_call_with(it->source, n, args, span);
 }
 
 static Value builtin_map(BuiltinCall *c) {
@@ -101,7 +102,7 @@ static Value reversed_next(IteratorObject *it, Span span) {
 static Value builtin_reversed(BuiltinCall *c) {
   Value v = c->args[0];
   if (v.type == &type_instance) {
-    Value r = instance_special(v, "__reversed__", 0, NULL, c->span);
+    Value r = instance_special(v, INTERNED("__reversed__"), 0, NULL, c->span);
     if (r.type) return r;
   }
   if (v.type == &type_dict) {

@@ -1,5 +1,6 @@
 /* json.c -- the module json: loads, dumps, load, dump. */
 #include "lang/builtin/builtin.h"
+#include "lang/value/big_int.h"
 #include "lang/builtin/file.h"
 #include <ctype.h>
 #include <errno.h>
@@ -94,10 +95,9 @@ static Value read_number(Reader *r) {
       for (r->at = digits; isdigit((unsigned char)*r->at);) r->at++;
     }
   }
-  errno = 0;
   if (whole) {
-    int64_t n = strtoll(start, NULL, 10);
-    if (!errno) return value_int(n);
+    bool negative = *start == '-';
+    return big_from_digits(start + negative, (size_t)(r->at - start) - negative, 10, negative);
   }
   return value_float(strtod(start, NULL));
 }
@@ -224,7 +224,7 @@ static void write_dict(Writer *w, Value dict, int depth) {
     const char *name = key.type == &type_none   ? "null"
                        : key.type == &type_bool ? (key.boolean ? "true" : "false")
                                                 : value_to_str(key);
-    if (key.type != &type_str && key.type != &type_int && key.type != &type_float &&
+    if (key.type != &type_str && !value_is_integer(key) && key.type != &type_float &&
         key.type != &type_bool && key.type != &type_none)
       raise("TypeError", w->span, "a key must be a str, int, float, bool or None, not '%s'",
             value_type_text(key));
@@ -242,7 +242,7 @@ static void write_value(Writer *w, Value v, int depth) {
   else if (v.type == &type_bool) str_add(&w->out, v.boolean ? "true" : "false");
   else if (v.type == &type_float && !isfinite(v.real))
     str_add(&w->out, isnan(v.real) ? "NaN" : v.real < 0 ? "-Infinity" : "Infinity");
-  else if (v.type == &type_int || v.type == &type_float) value_add_repr(v, &w->out);
+  else if (value_is_integer(v) || v.type == &type_float) value_add_repr(v, &w->out);
   else if (v.type == &type_str) write_text(w, value_text(v), value_str_object(v)->len);
   else if (v.type == &type_list || v.type == &type_tuple) write_list(w, value_items(v), depth);
   else if (v.type == &type_dict) write_dict(w, v, depth);

@@ -1,5 +1,6 @@
 /* math.c -- the module math. Functions raise as Python's do: no NaN comes out of numbers. */
 #include "lang/builtin/builtin.h"
+#include "lang/value/big_int.h"
 #include <math.h>
 
 static double arg(BuiltinCall *c, int i) {
@@ -58,116 +59,107 @@ BINARY(nextafter, nextafter)
 BINARY(remainder, remainder)
 #undef BINARY
 
-static double positive(BuiltinCall *c) {
-  double x = arg(c, 0);
+/* A logarithm of a number that may be too large for a float. */
+static double logarithm(BuiltinCall *c, int i, double (*log_of)(double)) {
+  Value v = c->args[i];
+  long exponent = 0;
+  bool big = v.type == &type_big && !int_is_negative(v);
+  double x = big ? big_fraction(v, &exponent) : value_as_float(v, "the argument", c->spans[i]);
   if (x <= 0)
-    raise("ValueError", c->spans[0], "math domain error in %s(): %s is not positive",
-          c->builtin->name, value_repr(c->args[0]));
-  return x;
+    raise("ValueError", c->spans[i], "math domain error in %s(): %s is not positive",
+          c->builtin->name, value_repr(v));
+  return log_of(x) + (double)exponent * log_of(2);
 }
 static Value math_log(BuiltinCall *c) {
-  double x = positive(c);
-  if (!c->args[1].type) return value_float(log(x));
-  double base = arg(c, 1);
-  if (base <= 0) raise("ValueError", c->spans[1], "math domain error in log()");
-  if (base == 1) raise("ZeroDivisionError", c->spans[1], "float division by zero");
-  if (base == 2) return value_float(log2(x));
-  if (base == 10) return value_float(log10(x));
-  return value_float(log(x) / log(base));
+  if (!c->args[1].type) return value_float(logarithm(c, 0, log));
+  double base = logarithm(c, 1, log);
+  if (base == 0) raise("ZeroDivisionError", c->spans[1], "float division by zero");
+  return value_float(logarithm(c, 0, log) / base);
 }
-static Value math_log2(BuiltinCall *c) { return value_float(log2(positive(c))); }
-static Value math_log10(BuiltinCall *c) { return value_float(log10(positive(c))); }
+static Value math_log2(BuiltinCall *c) { return value_float(logarithm(c, 0, log2)); }
+static Value math_log10(BuiltinCall *c) { return value_float(logarithm(c, 0, log10)); }
 
 /* ---- to ints ---- */
 
 static Value to_int(BuiltinCall *c, double (*round_to)(double), const char *special) {
   Value x = c->args[0];
-  if (x.type == &type_int) return x;
+  if (value_is_integer(x)) return big_binary(AST_ADD, x, value_int(0), c->span);
   if (x.type == &type_instance) {
     Value r = instance_special(x, special, 0, NULL, c->span);
     if (r.type) return r;
   }
   double r = round_to(arg(c, 0));
   if (isnan(r)) raise("ValueError", c->spans[0], "cannot convert float NaN to integer");
-  if (!(r >= -9223372036854775808.0 && r < 9223372036854775808.0))
-    raise("OverflowError", c->spans[0], "the float %s does not fit in a 64-bit int", value_repr(x));
-  return value_int((int64_t)r);
+  if (isinf(r)) raise("OverflowError", c->spans[0], "cannot convert float infinity to integer");
+  return big_from_double(r);
 }
-static Value math_floor(BuiltinCall *c) { return to_int(c, floor, "__floor__"); }
-static Value math_ceil(BuiltinCall *c) { return to_int(c, ceil, "__ceil__"); }
-static Value math_trunc(BuiltinCall *c) { return to_int(c, trunc, "__trunc__"); }
+static Value math_floor(BuiltinCall *c) { return to_int(c, floor, INTERNED("__floor__")); }
+static Value math_ceil(BuiltinCall *c) { return to_int(c, ceil, INTERNED("__ceil__")); }
+static Value math_trunc(BuiltinCall *c) { return to_int(c, trunc, INTERNED("__trunc__")); }
 
-static int64_t int_arg(BuiltinCall *c, int i) {
-  return value_as_int(c->args[i], "the argument", c->spans[i]);
+static void load_int(mpz_t out, Value v, Span span) {
+  if (!value_is_integer(v)) v = value_int(value_as_int(v, "the argument", span));
+  big_load(out, v);
 }
-static int64_t not_negative(BuiltinCall *c, int i) {
-  int64_t n = int_arg(c, i);
-  if (n < 0)
+static void load_not_negative(mpz_t out, BuiltinCall *c, int i) {
+  load_int(out, c->args[i], c->spans[i]);
+  if (mpz_sgn(out) < 0)
     raise("ValueError", c->spans[i], "%s() needs an int that is not negative", c->builtin->name);
-  return n;
 }
-_Noreturn static void too_large(BuiltinCall *c) {
-  raise("OverflowError", c->span, "the result of %s() does not fit in a 64-bit int",
-        c->builtin->name);
+/* What the result's size grows with. */
+static unsigned long bounded(const mpz_t n, BuiltinCall *c, int i) {
+  enum { MOST = 10000000 };
+  if (mpz_cmp_ui(n, MOST) > 0)
+    raise("OverflowError", c->spans[i], "%s() takes at most %d here", c->builtin->name, MOST);
+  return mpz_get_ui(n);
 }
 
 static Value math_isqrt(BuiltinCall *c) {
-  int64_t n = not_negative(c, 0), r = (int64_t)sqrt((double)n);
-  while ((__int128)r * r > n) r--;
-  while ((__int128)(r + 1) * (r + 1) <= n) r++;
-  return value_int(r);
+  mpz_t n;
+  load_not_negative(n, c, 0);
+  mpz_sqrt(n, n);
+  return big_value(n);
 }
-
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t r = a % b;
-    a = b;
-    b = r;
-  }
-  return a;
-}
-static uint64_t size_of(Value v, Span span) {
-  int64_t x = value_as_int(v, "the argument", span);
-  return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
-}
-static Value math_gcd(BuiltinCall *c) {
-  uint64_t r = 0;
-  for each (Value, v, value_items(c->args[0])) r = common_divisor(r, size_of(*v, c->span));
-  if (r > INT64_MAX) too_large(c);
-  return value_int((int64_t)r);
-}
-static Value math_lcm(BuiltinCall *c) {
-  uint64_t r = 1;
+static Value fold_ints(BuiltinCall *c, unsigned long first,
+                       void (*step)(mpz_ptr, mpz_srcptr, mpz_srcptr)) {
+  mpz_t r, x;
+  mpz_init_set_ui(r, first);
   for each (Value, v, value_items(c->args[0])) {
-    uint64_t x = size_of(*v, c->span);
-    if (!x) return value_int(0);
-    if (__builtin_mul_overflow(r / common_divisor(r, x), x, &r) || r > INT64_MAX) too_large(c);
+    load_int(x, *v, c->span);
+    step(r, r, x);
   }
-  return value_int((int64_t)r);
+  return big_value(r);
 }
+static Value math_gcd(BuiltinCall *c) { return fold_ints(c, 0, mpz_gcd); }
+static Value math_lcm(BuiltinCall *c) { return fold_ints(c, 1, mpz_lcm); }
 static Value math_factorial(BuiltinCall *c) {
-  int64_t n = not_negative(c, 0), r = 1;
-  for (int64_t i = 2; i <= n; i++)
-    if (__builtin_mul_overflow(r, i, &r)) too_large(c);
-  return value_int(r);
+  mpz_t n;
+  load_not_negative(n, c, 0);
+  mpz_fac_ui(n, bounded(n, c, 0));
+  return big_value(n);
 }
 static Value math_comb(BuiltinCall *c) {
-  int64_t n = not_negative(c, 0), k = not_negative(c, 1);
-  if (k > n) return value_int(0);
-  if (k > n - k) k = n - k;
-  unsigned __int128 r = 1;
-  for (int64_t i = 1; i <= k; i++) {
-    r = r * (unsigned __int128)(n - k + i) / (unsigned __int128)i;
-    if (r > INT64_MAX) too_large(c);
-  }
-  return value_int((int64_t)r);
+  mpz_t n, k, rest;
+  load_not_negative(n, c, 0);
+  load_not_negative(k, c, 1);
+  if (mpz_cmp(k, n) > 0) return value_int(0);
+  mpz_init(rest);
+  mpz_sub(rest, n, k);
+  mpz_bin_ui(n, n, bounded(mpz_cmp(k, rest) < 0 ? k : rest, c, 1));
+  return big_value(n);
 }
 static Value math_perm(BuiltinCall *c) {
-  int64_t n = not_negative(c, 0), r = 1;
-  int64_t k = value_is_none(c->args[1]) ? n : not_negative(c, 1);
-  for (int64_t i = 0; i < k && k <= n; i++)
-    if (__builtin_mul_overflow(r, n - i, &r)) too_large(c);
-  return value_int(k > n ? 0 : r);
+  mpz_t n, k, r;
+  load_not_negative(n, c, 0);
+  if (value_is_none(c->args[1])) return math_factorial(c);
+  load_not_negative(k, c, 1);
+  if (mpz_cmp(k, n) > 0) return value_int(0);
+  mpz_init_set_ui(r, 1);
+  for (unsigned long i = bounded(k, c, 1); i; i--) {
+    mpz_mul(r, r, n);
+    mpz_sub_ui(n, n, 1);
+  }
+  return big_value(r);
 }
 
 /* ---- tests ---- */
@@ -189,7 +181,7 @@ static Value math_isclose(BuiltinCall *c) {
 static Value math_degrees(BuiltinCall *c) { return value_float(arg(c, 0) * (180 / M_PI)); }
 static Value math_radians(BuiltinCall *c) { return value_float(arg(c, 0) * (M_PI / 180)); }
 static Value math_ldexp(BuiltinCall *c) {
-  int64_t e = int_arg(c, 1);
+  int64_t e = value_as_int(c->args[1], "the exponent", c->spans[1]);
   double x = arg(c, 0);
   return checked(c, ldexp(x, (int)(e > 5000 ? 5000 : e < -5000 ? -5000 : e)), isfinite(x));
 }

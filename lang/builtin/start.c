@@ -12,10 +12,10 @@ void builtins_start(int argc, char **argv) {
     const char *name;
     Value (*load)(void);
   } modules[] = {
-      {"math", math_load},    {"time", time_load},           {"sys", sys_load},
-      {"os", os_load},        {"os.path", os_path_load},     {"random", random_load},
-      {"json", json_load},    {"functools", functools_load}, {"itertools", itertools_load},
-      {"typing", typing_load}};
+      {"math", math_load},     {"time", time_load},           {"sys", sys_load},
+      {"os", os_load},         {"os.path", os_path_load},     {"random", random_load},
+      {"json", json_load},     {"functools", functools_load}, {"itertools", itertools_load},
+      {"typing", typing_load}, {"_pytest", pytest_load}};
   add(&core_builtins);
   add(&iteration_builtins);
   add(&type_builtins);

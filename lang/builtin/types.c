@@ -1,5 +1,6 @@
 /* types.c -- int(), str(), type(), isinstance(), ...: types as functions. */
 #include "lang/builtin/builtin.h"
+#include "lang/value/big_int.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,18 +27,14 @@ static Value int_from_text(Value v, int64_t base, Span span) {
   }
   if (base == 0) base = 10;
   if (at == end || *at == '_' || end[-1] == '_') bad_int(v, (int)base, span);
-  int64_t n = 0;
-  for (; at < end; at++) {
-    if (*at == '_' && at[-1] != '_') continue;
-    int digit = isdigit((unsigned char)*at)   ? *at - '0'
-                : isalpha((unsigned char)*at) ? tolower(*at) - 'a' + 10
-                                              : 99;
+  for (const char *p = at; p < end; p++) {
+    if (*p == '_' && p[-1] != '_') continue;
+    int digit = isdigit((unsigned char)*p)   ? *p - '0'
+                : isalpha((unsigned char)*p) ? tolower(*p) - 'a' + 10
+                                             : 99;
     if (digit >= base) bad_int(v, (int)base, span);
-    if (__builtin_mul_overflow(n, base, &n) ||
-        __builtin_add_overflow(n, negative ? -digit : digit, &n))
-      raise("OverflowError", span, "the number %s does not fit in a 64-bit int", value_repr(v));
   }
-  return value_int(n);
+  return big_from_digits(at, (size_t)(end - at), (int)base, negative);
 }
 
 static Value new_int(BuiltinCall *c) {
@@ -52,17 +49,16 @@ static Value new_int(BuiltinCall *c) {
     if (isnan(x.real)) raise("ValueError", c->spans[0], "cannot convert float NaN to integer");
     if (isinf(x.real))
       raise("OverflowError", c->spans[0], "cannot convert float infinity to integer");
-    if (!(trunc(x.real) >= -9223372036854775808.0 && x.real < 9223372036854775808.0))
-      raise("OverflowError", c->spans[0], "the float %s does not fit in a 64-bit int",
-            value_repr(x));
-    return value_int((int64_t)x.real);
+    return big_from_double(trunc(x.real));
   }
-  Value method =
-      x.type == &type_instance ? instance_special(x, "__int__", 0, NULL, c->span) : value_absent();
+  Value method = x.type == &type_instance
+                     ? instance_special(x, INTERNED("__int__"), 0, NULL, c->span)
+                     : value_absent();
   if (method.type) return method;
-  method = x.type == &type_instance ? value_absent()
-                                    : value_find_attr(x, str_intern("__int__"), c->span);
+  method =
+      x.type == &type_instance ? value_absent() : value_find_attr(x, INTERNED("__int__"), c->span);
   if (method.type) return value_call_with(method, 0, NULL, c->span);
+  if (x.type == &type_big) return x;
   return value_int(value_as_int(x, "the argument of int()", c->spans[0]));
 }
 
@@ -94,7 +90,7 @@ static Value new_float(BuiltinCall *c) {
   if (!x.type) return value_float(0);
   if (x.type == &type_str) return float_from_text(x, c->spans[0]);
   Value method = x.type == &type_instance ? value_absent()
-                                          : value_find_attr(x, str_intern("__float__"), c->span);
+                                          : value_find_attr(x, INTERNED("__float__"), c->span);
   if (method.type) return value_call_with(method, 0, NULL, c->span);
   return value_float(value_as_float(x, "the argument of float()", c->spans[0]));
 }
@@ -173,11 +169,11 @@ static const Builtin constructors[] = {
     {"slice", "start, stop?, step?, /", new_slice, "what [start:stop:step] gives"},
     {"type", "object, /", new_type, "the type of a value"},
 };
-static TypeObject types[] = {
+static const TypeObject types[] = {
     {.type = &type_int, .constructor = &constructors[0]},
     {.type = &type_float, .constructor = &constructors[1]},
     {.type = &type_bool, .constructor = &constructors[2]},
-    {.type = &type_str, .constructor = &constructors[3], .methods = str_methods},
+    {.type = &type_str, .constructor = &constructors[3]},
     {.type = &type_range, .constructor = &constructors[4]},
     {.type = &type_slice, .constructor = &constructors[5]},
     {.type = &type_type, .constructor = &constructors[6]},
@@ -189,7 +185,7 @@ static void define(const TypeObject *t) {
 }
 
 void types_start(void) {
-  types[3].method_count = str_method_count;
+  REQUIRE(str_methods[STR_METHODS - 1].name, "%d methods of str", STR_METHODS);
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) define(&types[i]);
   define(&list_type_object);
   define(&tuple_type_object);

@@ -47,7 +47,7 @@ static void put_number(DataType t, Value v, char *at, Span span) {
   int64_t i = v.type == &type_bool ? v.boolean : value_as_int(v, "an element of a constant", span);
   bool fits = dtype_is_bool(t) || (t.code == DTYPE_UINT && t.bits == 64) ||
               (i >= dtype_min_int(t) && i <= dtype_max_int(t));
-  if (!fits) raise("OverflowError", span, "%ld does not fit in %s", (long)i, dtype_text(t));
+  if (!fits) raise_code(E0504, span, "%ld does not fit in %s", (long)i, dtype_text(t));
   if (dtype_is_bool(t)) i = i != 0;
   memcpy(at, &i, (size_t)dtype_nbytes(t)); /* little-endian */
 }
@@ -76,6 +76,12 @@ static Node *node_of_data(const ConstData *d, Span span) {
   NodeVec dims = {0};
   for (int i = 0; i < d->ndim; i++) vec_push(&dims, int_imm(INT64, d->shape[i], span));
   return MAKE(Constant, span, VOID_TYPE, .sinfo = sinfo_tensor(dims, d->elem, span), .data = d);
+}
+
+Node *constant_of_bytes(DataType t, int ndim, const int64_t *shape, const void *bytes, Span span) {
+  ConstData *d = new_data(t, ndim, shape);
+  memcpy((char *)(uintptr_t)d->bytes, bytes, d->nbytes);
+  return node_of_data(d, span);
 }
 
 Node *constant_from_list(Value list, DataType t, Span span) {

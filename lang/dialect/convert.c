@@ -1,5 +1,6 @@
 /* convert.c -- values of the script to IR nodes, and attribute values back. */
 #include "lang/dialect/dialect_impl.h"
+#include "lang/value/big_int.h"
 #include "lang/builtin/tensor.h"
 #include "target/runtime/tvms.h"
 
@@ -58,8 +59,15 @@ static Node *only_element(Node *buffer, Span span) {
   return expr_load(buffer, zeros, span);
 }
 
+_Noreturn static void too_large(Value v, Span span) {
+  raise("OverflowError", span,
+        "%s does not fit in int64, the dtype of a bare int; T.uint64(...) holds up to 2**64 - 1",
+        value_repr(v));
+}
+
 Node *to_expr(Value v, Span span) {
   if (v.type == &type_bool) return int_imm(BOOL, v.boolean, span);
+  if (v.type == &type_big) too_large(v, span);
   if (v.type == &type_int)
     return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
   if (v.type == &type_float) return float_imm(FLOAT32, v.real, span);
@@ -73,6 +81,7 @@ Node *to_expr(Value v, Span span) {
     if (is_one_element(n)) return only_element(n, span);
     if (IS(PrimValue, n)) return AS(PrimValue, n)->value;
     if (IS(IterVar, n)) return AS(IterVar, n)->var;
+    if (IS(RelaxVar, n) && graph_scalar(n)) return graph_scalar(n);
     if (IS(Buffer, n))
       raise("TypeError", span,
             "buffer '%s' is not a value; index it, or use '.data' for its pointer",
@@ -125,6 +134,7 @@ DataType to_dtype(Value v, Span span) {
     DataType *p = v.object;
     return *p;
   }
+  if (v.type == &type_tensor_dtype) return AS(TensorStructInfo, sinfo_of(v.object))->elem;
   if (value_is_node(v, NK_DataTypeImm)) return AS(DataTypeImm, v.node)->value;
   if (v.type != &type_str) cannot(v, "a dtype such as \"float32\"", span);
   if (!dtype_parse(value_text(v), &t)) {
@@ -133,15 +143,10 @@ DataType to_dtype(Value v, Span span) {
         "uint32", "uint64", "float16", "float32",       "float64",    "bfloat16",
         "bool",   "handle", "void",    "float8_e4m3fn", "float8_e5m2"};
     const char *near = str_near(value_text(v), known, sizeof known / sizeof *known);
-    raise("TypeError", span, "'%s' is not a dtype%s%s%s", value_text(v),
-          near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    raise_code(E0503, span, "'%s' is not a dtype%s%s%s", value_text(v),
+               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
   return t;
-}
-
-bool dialect_reads_program(void) { return tensor || graph; }
-Value dialect_wide_int(uint64_t value, Span span) {
-  return value_node(int_imm(DTYPE_OF(UINT, 64), (int64_t)value, span));
 }
 
 /* ---- graph values ---- */
@@ -160,6 +165,7 @@ static Node *tuple_node(NodeVec fields, Span span) {
 Node *to_relax(Value v, Span span) {
   if (v.type == &type_bool) return prim_value(to_expr(v, span), span);
   if (v.type == &type_float) return prim_value(float_imm(FLOAT64, v.real, span), span);
+  if (v.type == &type_big) too_large(v, span);
   if (v.type == &type_int) return prim_value(int_imm(INT64, v.integer, span), span);
   if (v.type == &type_str)
     return MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(), .value = value_text(v));
@@ -234,6 +240,7 @@ Node *dict_from_value(Value dict, Span span) {
 Node *to_attr(Value v, Span span) {
   if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
   if (v.type == &type_bool) return int_imm(BOOL, v.boolean, span);
+  if (v.type == &type_big) too_large(v, span);
   if (v.type == &type_int)
     return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
   if (v.type == &type_float) return float_imm(FLOAT64, v.real, span);
@@ -279,8 +286,8 @@ static void dtype_repr(Value v, Str *out) {
 static Value dtype_call(Value f, CallArgs *args) {
   DataType t = to_dtype(f, args->span);
   if (args->positional.len > 1)
-    raise("TypeError", args->span, "T.%s takes one value at most, %d are given", dtype_text(t),
-          args->positional.len);
+    raise_code(E0502, args->span, "T.%s takes one value at most, %d are given", dtype_text(t),
+               args->positional.len);
   bool is_size = false;
   const char *scope = NULL;
   for (int i = 0; i < args->names.len; i++) {
@@ -289,7 +296,7 @@ static Value dtype_call(Value f, CallArgs *args) {
     else if (str_same(args->names.at[i], "storage_scope"))
       scope = value_as_text(args->named.at[i], "storage_scope", args->span);
     else if (!str_same(args->names.at[i], "dtype"))
-      raise("TypeError", args->span, "T.%s has no argument '%s'", dtype_text(t), args->names.at[i]);
+      raise_code(E0501, args->span, "T.%s has no argument '%s'", dtype_text(t), args->names.at[i]);
   }
   if (!args->positional.len || value_is_none(args->positional.at[0]))
     return value_node(
@@ -307,10 +314,18 @@ static Value dtype_call(Value f, CallArgs *args) {
     if (!dtype_is_float(t)) raise("TypeError", args->span, "%s has no %s", dtype_text(t), text);
     return value_node(float_imm(t, special, args->span));
   }
+  if (x.type == &type_big && (dtype_is_int(t) || dtype_is_float(t))) {
+    uint64_t bits;
+    if (dtype_is_float(t))
+      return value_node(float_imm(t, big_to_double(x, args->span), args->span));
+    if (t.code != DTYPE_UINT || t.bits != 64 || !big_as_uint64(x, &bits))
+      raise("OverflowError", args->span, "%s does not fit in %s", value_repr(x), dtype_text(t));
+    return value_node(int_imm(t, (int64_t)bits, args->span));
+  }
   if (x.type == &type_int && dtype_is_int(t)) {
     if (t.code == DTYPE_INT ? x.integer < dtype_min_int(t) || x.integer > dtype_max_int(t)
                             : t.bits < 64 && (x.integer < 0 || x.integer > dtype_max_int(t)))
-      raise("OverflowError", args->span, "%ld does not fit in %s", (long)x.integer, dtype_text(t));
+      raise_code(E0504, args->span, "%ld does not fit in %s", (long)x.integer, dtype_text(t));
     return value_node(int_imm(t, x.integer, args->span));
   }
   if (x.type == &type_int && dtype_is_float(t))

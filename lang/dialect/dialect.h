@@ -20,9 +20,9 @@ static inline bool value_is_node(Value v, NodeKind kind) {
   return v.type == &type_node && v.node->kind == kind;
 }
 
-/* Inside a decorated body, a number beyond int64 is a constant of dtype uint64. */
-bool dialect_reads_program(void);
-Value dialect_wide_int(uint64_t value, Span span);
+/* Is what is read checked for being well-formed? Off while the text of a module is read back, which
+ * was written so as it is. */
+extern bool dialect_checks;
 
 /* What stands for a name whose definition failed: operations on it fail without a further report.
  */
@@ -33,9 +33,6 @@ extern const ValueType type_poison;
  * argument. */
 extern const ValueType type_dtype;
 Value value_dtype(DataType t);
-
-/* Does the decorator of the function say check_well_formed=False? */
-bool dialect_is_unchecked(const Node *func);
 
 /* The prim_func of a @T.jit template as it stands; NULL if the value is none. */
 Node *jit_generic(Value v);

@@ -22,6 +22,8 @@ int lanes_of_value(Value v, Span span);         /* of a vector; -k for T.vscale(
 NodeVec to_exprs(Value list_or_one, Span span); /* of a tuple, a list, or a single expression */
 NodeVec to_dims(Value v, Span span);            /* the same, where a text is a quoted dim */
 DataType to_dtype(Value v, Span span);          /* "float32", T.float32 */
+/* x.dtype of a graph value: .object is the value\'s node. */
+extern const ValueType type_tensor_dtype;
 /* A graph expression: tuples become Tuple, numbers PrimValue (of 64 bits), strings StringValue. */
 Node *to_relax(Value v, Span span);
 Node *to_shape(Value v, Span span); /* a tuple of dims, a ShapeExpr, or a variable of Shape type */
@@ -43,6 +45,8 @@ Node *constant_node(Value tensor_value, Span span);
 /* A number, a nested list of numbers, or a tensor. t void: its own dtype (float32, int32, bool for
  * numbers). */
 Node *constant_of_value(Value v, DataType t, Span span);
+/* A Constant of elements that lie one after the other. */
+Node *constant_of_bytes(DataType t, int ndim, const int64_t *shape, const void *bytes, Span span);
 Value constant_value(const ConstData *data); /* and back: a new tensor */
 
 /* T.Buffer, R.Tensor, ...: builtins that take their arguments in parentheses or in brackets. */
@@ -145,6 +149,10 @@ static inline bool is_fresh_var(Value v) {
  * T.int32()` of the body decides the dtype of its name. `dims` gets the variables by interned name.
  */
 void declare_dims(Env *env, AstDef *def, DataType quoted, Map *dims);
+/* n = TypeVar("n") at module level: a name that each function's annotations declare for themselves.
+ */
+extern const ValueType type_type_var;
+extern const Builtin type_var_builtin;
 /* A quoted dim of the annotation being evaluated: "n", "n * 2". */
 Node *dim_from_text(const char *text, Span span);
 /* The value of an annotation, with quoted dims replaced by expressions. */
@@ -174,10 +182,15 @@ Value graph_namespace(void);  /* R */
 typedef struct ModuleBuilder {
   NodeVec globals, functions; /* external functions so far */
   Node *attrs, *global_infos; /* Dicts */
+  bool is_unchecked;          /* check_well_formed=False: calls may contradict what they call */
 } ModuleBuilder;
 extern ModuleBuilder *module; /* of the class body being read; NULL outside */
+/* May what is read be ill-formed (check_well_formed=False)? */
+bool is_unchecked(void);
 ModuleBuilder *need_module(const char *what, Span span);
 Node *find_vdevice(const char *kind, int64_t nth);
+/* A virtual device, or a text such as "cuda:1" that names one of the module; NULL for None. */
+Node *vdevice_of(Value v, Span span);
 
 Value tensor_function(Env *env, AstDef *def, CallArgs *args); /* @T.prim_func */
 typedef enum { TENSOR_PLAIN, TENSOR_JIT, TENSOR_SPECIALIZED } TensorForm;
@@ -186,17 +199,23 @@ Value graph_function(Env *env, AstDef *def, CallArgs *args); /* @R.function */
 DataType tensor_return_dtype(Env *env, AstDef *def);         /* void if there is no annotation */
 /* The struct info of a graph function by its signature alone, so that functions of a module may
  * call each other in any order. */
-Node *graph_signature(Env *env, AstDef *def);
+Node *graph_signature(Env *env, AstDef *def, CallArgs *args);
+/* A function that does not say pure= is as pure as what it calls. True: it is found to have
+ * effects, which its struct info says now. */
+bool graph_settle_purity(Function *f);
 /* The body inside the implicit root block, where there are blocks or buffers to own. */
 Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span);
 /* Raises if a decorator is given positional arguments or keywords that it does not know. */
 void check_decorator_args(const char *decorator, CallArgs *args, int n, const char *const *known);
+/* `v`, or poison if it is ill-formed IR, which is told unless the decorator says
+ * check_well_formed=False. Programs of the library are parts of others, and verified with them. */
+Value well_formed(Env *env, Value v, CallArgs *args);
 bool keyword_flag(CallArgs *args, const char *name, bool otherwise);
 /* Struct info of a tensor program's parameters and result. */
 Node *prim_func_info(PrimFunc *f);
 extern const TreeDecorator decorate_jit;
 extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module,
-    decorate_rewriter;
+    decorate_rewriter, decorate_graph_macro, decorate_pyfunc;
 
 /* ---- graph functions ---- */
 
@@ -210,7 +229,8 @@ typedef struct GraphBuilder {
   Map told;  /* undefined names that were reported */
   Map ended; /* interned names of variables of dataflow blocks that ended, to them */
   Node *attrs;
-  Node *result;               /* what the function returns */
+  Node *result;               /* what the function returns, once that is read */
+  bool may_return;            /* the dataflow block being read ends the function */
   bool is_pure;               /* no call with effects so far */
   bool must_be_pure;          /* pure=True is written */
   struct GraphBuilder *outer; /* of a local function */
@@ -222,6 +242,8 @@ GraphBuilder *need_graph(const char *what, Span span);
 Node *graph_emit(Node *value, const char *hint, Span span);
 /* Makes the operands of `value` leaves, binding what is nested. */
 Node *graph_normalize(Node *value);
+/* The scalar that a variable of R.Prim stands for, or NULL if none is known. */
+Node *graph_scalar(Node *var);
 Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
                  Span span); /* with struct info */
 
@@ -230,9 +252,17 @@ Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
 /* R.<name> as a callable value; absent if stdlib has no "relax.<name>". A prefix such as "nn" is a
  * namespace. */
 Value op_value(const char *name);
+/* The function of te that computes relax.<name>; absent if there is none. */
+Value op_compute(const char *name);
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);
+bool env_is_library(const Env *env); /* a scope of the standard library's files */
 void op_start(void);
+
+/* What `metadata` is in a text that comes without it (metadata.c). */
+Value metadata_value(void);
+Value tvm_load_json(BuiltinCall *call);
+Value tvm_from_source(BuiltinCall *call);
 
 /* Runs a step outside the functions being read: what the library defines is no part of them. */
 void run_outside(void (*step)(void *), void *context);
@@ -244,7 +274,9 @@ void library_start(void);
 Value library_attr(const char *dotted, const char *name);
 void library_names(const char *dotted, StrVec *out);
 
+Value tvm_ir_namespace(void), tvm_tir_namespace(void), tvm_relax_namespace(void);
 Value tvm_namespace(void);       /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */
 Value transform_namespace(void); /* pass_value.c: tvm.transform */
+Value arith_namespace(void);     /* arith_value.c: what tvm.arith stands on */
 
 #endif

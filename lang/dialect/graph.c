@@ -5,7 +5,7 @@
 GraphBuilder *graph;
 
 GraphBuilder *need_graph(const char *what, Span span) {
-  if (!graph) raise("SyntaxError", span, "R.%s stands only inside a graph function", what);
+  if (!graph) raise_code(E0506, span, "R.%s stands only inside a graph function", what);
   return graph;
 }
 
@@ -15,6 +15,7 @@ bool graph_is_leaf(Node *n) {
   switch (n->kind) {
   case NK_RelaxVar:
   case NK_Constant:
+  case NK_MetadataRef:
   case NK_GlobalVar:
   case NK_ShapeExpr:
   case NK_PrimValue:
@@ -69,11 +70,11 @@ Node *graph_emit(Node *value, const char *hint, Span span) {
   vec_push(&g->bindings, MAKE(VarBinding, span, VOID_TYPE, .value = value, .var = var));
   if (IS(RelaxCall, value) && relax_call_has_effects(value)) {
     g->is_pure = false;
-    if (g->in_dataflow)
-      raise("TypeError", span,
-            "a call with effects can't stand in a dataflow block: move it after the block");
-    if (g->must_be_pure)
-      raise("TypeError", span, "a call with effects in a function marked pure=True");
+    if (g->in_dataflow && !is_unchecked())
+      raise_code(E0402, span,
+                 "a call with effects can't stand in a dataflow block: move it after the block");
+    if (g->must_be_pure && !is_unchecked())
+      raise_code(E0403, span, "a call with effects in a function marked pure=True");
   }
   return var;
 }
@@ -86,7 +87,7 @@ void graph_end_block(void) {
 }
 
 Node *graph_seq(Node *body, Span span) {
-  if (!graph_is_leaf(body)) body = graph_emit(graph_normalize(body), NULL, body->span);
+  body = as_operand(body);
   graph_end_block();
   return MAKE(SeqExpr, span, VOID_TYPE, .sinfo = sinfo_of(body), .blocks = graph->blocks,
               .body = body);
@@ -110,20 +111,48 @@ typedef struct GraphJob {
   Node *result;
 } GraphJob;
 
-static NodeVec declare_parameters(Env *env, AstDef *def) {
+/* R.Prim("int64", value=None): a scalar that is no dim. */
+static bool says_no_value(Ast *annotation) {
+  if (annotation->kind != AST_KIND_Call) return false;
+  for each (Ast *, arg, &AST_AS(Call, annotation)->args)
+    if ((*arg)->kind == AST_KIND_Keyword && str_same(AST_AS(Keyword, *arg)->name, "value"))
+      return AST_AS(Keyword, *arg)->value->kind == AST_KIND_None;
+  return false;
+}
+
+/* n: R.Prim("int64") is the dim n, too, which annotations and the body may name. */
+static Node *scalar_info(Node *info, AstParam *p, Map *dims) {
+  bool is_open = IS(PrimStructInfo, info) && !AS(PrimStructInfo, info)->value &&
+                 dtype_is_int(AS(PrimStructInfo, info)->elem);
+  if (!is_open || says_no_value(p->annotation)) return info;
+  DataType t = AS(PrimStructInfo, info)->elem;
+  Node *dim = map_get(dims, p->name);
+  if (!dim) map_set(dims, p->name, dim = var_new(p->name, t, p->ast.span));
+  if (!dtype_equal(dim->dtype, t)) return info;
+  return MAKE(PrimStructInfo, info->span, VOID_TYPE, .elem = t, .value = dim);
+}
+
+Node *graph_scalar(Node *var) {
+  Node *info = sinfo_of(var);
+  return IS(PrimStructInfo, info) ? AS(PrimStructInfo, info)->value : NULL;
+}
+
+/* Annotations are read in `env`, where a dim keeps its name before a parameter that is called so.
+ */
+static NodeVec declare_parameters(Env *env, AstDef *def, Map *dims) {
   NodeVec params = {0};
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
     if (p->kind != PARAM_PLAIN)
-      raise("SyntaxError", p->ast.span, "a graph function takes plain parameters only");
+      raise_code(E0505, p->ast.span, "a graph function takes plain parameters only");
     if (!p->annotation)
       raise("SyntaxError", p->ast.span,
             "parameter '%s' needs an annotation such as R.Tensor((n, 4), \"float32\")", p->name);
     Node *info = to_sinfo(eval_annotation(env, p->annotation), p->annotation->span);
-    Node *var = MAKE(RelaxVar, p->ast.span, VOID_TYPE, .sinfo = info, .name = p->name);
-    /* R.Prim("int64") named n may serve as the dim n of other parameters. */
+    Node *var = MAKE(RelaxVar, p->ast.span, VOID_TYPE, .sinfo = scalar_info(info, p, dims),
+                     .name = p->name);
     vec_push(&params, var);
-    env_set(env, p->name, value_node(var));
+    if (!map_has(dims, p->name)) env_set(env, p->name, value_node(var));
   }
   return params;
 }
@@ -139,14 +168,14 @@ Node *graph_func_info(NodeVec params, Node *ret, bool pure, Span span) {
               .ret = ret, .is_pure = pure);
 }
 
-Node *graph_signature(Env *outer, AstDef *def) {
+Node *graph_signature(Env *outer, AstDef *def, CallArgs *args) {
   Env *env = env_new(outer);
   Map dims = {0};
   declare_dims(env, def, INT64, &dims);
-  NodeVec params = declare_parameters(env, def);
+  NodeVec params = declare_parameters(env, def, &dims);
   Node *ret =
       def->result ? to_sinfo(eval_annotation(env, def->result), def->result->span) : sinfo_object();
-  return graph_func_info(params, ret, true, def->name_span);
+  return graph_func_info(params, ret, keyword_flag(args, "pure", true), def->name_span);
 }
 
 /* Symbolic variables that a caller knows: those of the parameters. */
@@ -173,9 +202,29 @@ static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
   Node *given = to_sinfo(eval_annotation(env, def->result), def->result->span);
   const char *why = NULL;
   if (sinfo_check(given, info, &why) == SINFO_NO)
-    raise("TypeError", def->result->span, "the function returns %s, but is annotated with %s%s%s",
-          ir_print(info, NULL), ir_print(given, NULL), why ? ": " : "", why ? why : "");
+    raise_code(E0412, def->result->span, "the function returns %s, but is annotated with %s%s%s",
+               ir_print(info, NULL), ir_print(given, NULL), why ? ": " : "", why ? why : "");
   return given;
+}
+
+/* "relax.force_pure": the effects of the body are not seen from outside. */
+static bool is_forced_pure(Node *attrs) {
+  int64_t flag;
+  return expr_is_const_int(dict_get(attrs, "relax.force_pure"), &flag) && flag;
+}
+
+static WalkResult stop_at_effect(Walker *w, Node *n) {
+  (void)w;
+  if (IS(Function, n)) return WALK_PRUNE; /* its effects are those of calls of it */
+  return IS(RelaxCall, n) && relax_call_has_effects(n) ? WALK_STOP : WALK_ON;
+}
+
+bool graph_settle_purity(Function *f) {
+  Walker w = {.enter = stop_at_effect};
+  if (!f->is_pure || is_forced_pure(f->attrs) || walk(&w, f->body)) return false;
+  f->is_pure = false;
+  f->sinfo = graph_func_info(f->params, f->ret_sinfo, false, f->node.span);
+  return true;
 }
 
 static void build_graph_function(void *context) {
@@ -188,12 +237,14 @@ static void build_graph_function(void *context) {
   graph->must_be_pure = keyword_flag(job->args, "pure", false);
   Env *env = env_new(job->env);
   declare_dims(env, def, INT64, &graph->dims);
-  NodeVec params = declare_parameters(env, def);
-  Node *result = graph_body(env, &def->body, span);
+  NodeVec params = declare_parameters(env, def, &graph->dims);
+  Env *inner = env_new(env);
+  for each (Node *, p, &params) env_set(inner, AS(RelaxVar, *p)->name, value_node(*p));
+  Node *result = graph_body(inner, &def->body, span);
   Node *body = graph_seq(result, span);
   Node *ret = return_info(env, def, params, body);
-  bool pure = keyword_flag(job->args, "pure", graph->is_pure);
   Node *attrs = graph->attrs ? graph->attrs : dict_new();
+  bool pure = keyword_flag(job->args, "pure", graph->is_pure || is_forced_pure(attrs));
   if (!is_private && !dict_get(attrs, "global_symbol"))
     attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
   job->result =
@@ -219,8 +270,9 @@ Value graph_function(Env *env, AstDef *def, CallArgs *args) {
 
 static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   if (definition->kind != AST_KIND_Def)
-    raise("TypeError", definition->span, "@R.function decorates a def");
-  return graph_function(env, AST_AS(Def, definition), args);
+    raise_code(E0507, definition->span, "@R.function decorates a def");
+  Value v = graph_function(env, AST_AS(Def, definition), args);
+  return module ? v : well_formed(env, v, args);
 }
 
 const TreeDecorator decorate_function = {"R.function", decorate, NULL};

@@ -1,7 +1,7 @@
-/* graph_names.c -- names under R. and I.: types, values, calls, module information. */
+/* graph_names.c -- names under R. and I.: types, values, module information. Calls: graph_calls.c;
+ * devices: place.c. */
 #include "lang/builtin/tensor.h"
 #include "lang/dialect/tensor_names.h"
-#include <stdlib.h>
 
 #define ARG(i)  call->args[i]
 #define SPAN(i) call->spans[i]
@@ -9,19 +9,6 @@
 /* ---- types ---- */
 
 static bool is_text(Value v) { return v.type == &type_str || v.type == &type_dtype; }
-
-/* Position of `text` ("cuda:1", "vdevice:3", "llvm") among the module's virtual devices, or a
- * device by itself. */
-static Node *vdevice_arg(Value v, Span span) {
-  if (value_is_none(v)) return NULL;
-  if (value_is_node(v, NK_VDevice)) return v.node;
-  const char *text = value_as_text(v, "vdevice", span), *colon = strchr(text, ':');
-  const char *kind = colon ? str_intern_n(text, (size_t)(colon - text)) : str_intern(text);
-  int64_t nth = colon ? strtol(colon + 1, NULL, 10) : 0;
-  Node *found = find_vdevice(kind, nth);
-  return found ? found
-               : MAKE(VDevice, span, VOID_TYPE, .target = kind, .id = (int)nth, .scope = "global");
-}
 
 Value r_tensor(BuiltinCall *call) {
   Value shape = ARG(0), dtype = ARG(1);
@@ -31,7 +18,7 @@ Value r_tensor(BuiltinCall *call) {
                    ? VOID_TYPE
                    : to_dtype(dtype, SPAN(1));
   int ndim = (int)value_as_int(ARG(3), "ndim", SPAN(3));
-  Node *device = vdevice_arg(ARG(2), SPAN(2));
+  Node *device = vdevice_of(ARG(2), SPAN(2));
   if (value_is_none(shape) || shape.type == &type_ellipsis)
     return value_node(
         MAKE(TensorStructInfo, call->span, VOID_TYPE, .elem = t, .ndim = ndim, .vdevice = device));
@@ -39,7 +26,7 @@ Value r_tensor(BuiltinCall *call) {
   int known = IS(ShapeExpr, dims) ? AS(ShapeExpr, dims)->values.len
                                   : AS(ShapeStructInfo, sinfo_of(dims))->ndim;
   if (ndim >= 0 && known >= 0 && ndim != known)
-    raise("ValueError", call->span, "the shape has %d dims, but ndim is %d", known, ndim);
+    raise_code(E0405, call->span, "the shape has %d dims, but ndim is %d", known, ndim);
   return value_node(MAKE(TensorStructInfo, call->span, VOID_TYPE, .shape = dims, .elem = t,
                          .ndim = known, .vdevice = device));
 }
@@ -57,6 +44,8 @@ Value r_tuple_type(BuiltinCall *call) {
   ValueVec fields = *value_items(ARG(0));
   if (fields.len == 1 && (fields.at[0].type == &type_list || fields.at[0].type == &type_tuple))
     fields = *value_items(fields.at[0]);
+  if (fields.len && fields.at[0].type == &type_node && node_is_relax(fields.at[0].node))
+    return value_node(to_relax(value_tuple(fields), call->span)); /* relax.Tuple([x, y]) */
   NodeVec infos = {0};
   for each (Value, v, &fields) vec_push(&infos, to_sinfo(*v, call->span));
   return value_node(sinfo_tuple(infos, call->span));
@@ -94,7 +83,7 @@ Value r_callable(BuiltinCall *call) {
 
 Value r_func_attr(BuiltinCall *call) {
   GraphBuilder *g = need_graph("func_attr", call->span);
-  if (g->attrs) raise("SyntaxError", call->span, "the function has an R.func_attr already");
+  if (g->attrs) raise_code(E0508, call->span, "the function has an R.func_attr already");
   g->attrs = dict_from_value(ARG(0), SPAN(0));
   return value_none();
 }
@@ -107,15 +96,19 @@ Value r_dataflow(BuiltinCall *call) {
 Value r_output(BuiltinCall *call) {
   GraphBuilder *g = need_graph("output", call->span);
   if (!g->in_dataflow)
-    raise("SyntaxError", call->span, "R.output stands only inside a dataflow block");
+    raise_code(E0506, call->span, "R.output stands only inside a dataflow block");
   for each (Value, v, value_items(ARG(0))) {
     if (v->type == &type_poison) continue;
+    if (v->type == &type_node && node_is_expr(v->node)) { /* the name of a scalar: no variable */
+      vec_push(&g->outputs, v->node);
+      continue;
+    }
     if (!value_is_node(*v, NK_RelaxVar))
-      raise("TypeError", call->span, "R.output takes variables of the block, found %s",
-            value_type_name(*v));
+      raise_code(E0417, call->span, "R.output takes variables of the block, found %s",
+                 value_type_name(*v));
     if (!AS(RelaxVar, v->node)->is_dataflow)
-      raise("ValueError", call->span, "'%s' is not bound in this dataflow block",
-            AS(RelaxVar, v->node)->name);
+      raise_code(E0417, call->span, "'%s' is not bound in this dataflow block",
+                 AS(RelaxVar, v->node)->name);
     AS(RelaxVar, v->node)->is_dataflow = false;
     vec_push(&g->outputs, v->node);
   }
@@ -144,11 +137,41 @@ Value r_match_shape(BuiltinCall *call) {
 
 /* ---- values ---- */
 
+/* Nested lists can't tell the axes inside an empty one: shape= does. */
+static Node *with_shape(Node *constant, Value shape, Span span) {
+  const ConstData *d = AS(Constant, constant)->data;
+  ValueVec items = value_to_vec(shape, span);
+  VEC(int64_t) dims = {0};
+  int64_t n = dtype_nbytes(d->elem);
+  for each (Value, v, &items) {
+    vec_push(&dims, value_as_int(*v, "a dimension", span));
+    if (vec_last(&dims) < 0 || __builtin_mul_overflow(n, vec_last(&dims), &n))
+      raise("ValueError", span, "a constant can't have a dimension of %lld",
+            (long long)vec_last(&dims));
+  }
+  if ((size_t)n != d->nbytes)
+    raise("ValueError", span, "a constant of %lld bytes is given %lld", (long long)n,
+          (long long)d->nbytes);
+  return constant_of_bytes(d->elem, dims.len, dims.at, d->bytes, span);
+}
+
 /* Numbers are int32, float32 and bool by default; lists and tensors keep their own dtype unless one
  * is given. */
 Value r_const(BuiltinCall *call) {
   DataType t = value_is_none(ARG(1)) ? VOID_TYPE : to_dtype(ARG(1), SPAN(1));
-  return value_node(constant_of_value(ARG(0), t, call->span));
+  Node *constant = constant_of_value(ARG(0), t, call->span);
+  return value_node(value_is_none(ARG(2)) ? constant : with_shape(constant, ARG(2), SPAN(2)));
+}
+
+/* R.dist.const(1.0, R.DTensor(...)): the constant has the type that is given. */
+Value r_dist_const(BuiltinCall *call) {
+  Node *info = to_sinfo(ARG(1), SPAN(1));
+  if (!IS(TensorStructInfo, info))
+    raise("TypeError", SPAN(1), "expected R.DTensor(...), found %s", ir_print(info, NULL));
+  Constant copy =
+      *AS(Constant, constant_of_value(ARG(0), AS(TensorStructInfo, info)->elem, call->span));
+  copy.sinfo = info;
+  return value_node(gc_copy(&copy, sizeof copy));
 }
 
 Value r_prim_value(BuiltinCall *call) {
@@ -178,172 +201,6 @@ Value r_extern_func(BuiltinCall *call) {
                          .symbol = value_as_text(ARG(0), "the name of a function", SPAN(0))));
 }
 
-/* ---- calls ---- */
-
-static NodeVec tuple_args(Value v, Span span) {
-  NodeVec out = {0};
-  if (v.type == &type_tuple || v.type == &type_list) {
-    for each (Value, x, value_items(v)) vec_push(&out, to_relax(*x, span));
-    return out;
-  }
-  Node *x = to_relax(v, span);
-  if (IS(Tuple, x)) return AS(Tuple, x)->fields;
-  vec_push(&out, x);
-  return out;
-}
-
-/* The operands of call_tir as one tuple; a variable of tuple type stands for itself. */
-static Node *args_tuple(Value v, Span span) {
-  if (v.type == &type_node && node_is_relax(v.node) && IS(TupleStructInfo, sinfo_of(v.node)))
-    return v.node;
-  NodeVec fields = tuple_args(v, span);
-  ValueVec values = {0};
-  for each (Node *, f, &fields) vec_push(&values, value_node(*f));
-  return to_relax(value_tuple(values), span);
-}
-
-static NodeVec sinfo_list(Value v, Span span) {
-  NodeVec out = {0};
-  if (v.type == &type_list || v.type == &type_tuple) {
-    for each (Value, x, value_items(v)) vec_push(&out, to_sinfo(*x, span));
-  } else if (!value_is_none(v)) {
-    Node *one = to_sinfo(v, span);
-    if (IS(TupleStructInfo, one)) return AS(TupleStructInfo, one)->fields;
-    vec_push(&out, one);
-  }
-  return out;
-}
-
-/* What a tensor program is called with: operands, outputs (but for those in place), symbolic
- * variables. */
-static void check_tir_call(Node *gvar, Node *args, NodeVec outs, Node *tir_vars, Span span) {
-  if (!IS(FuncStructInfo, sinfo_of(gvar)) || !AS(FuncStructInfo, sinfo_of(gvar))->known ||
-      !IS(Tuple, args))
-    return;
-  FuncStructInfo *f = AS(FuncStructInfo, sinfo_of(gvar));
-  NodeVec given = {0};
-  for each (Node *, a, &AS(Tuple, args)->fields) vec_push(&given, sinfo_of(*a));
-  int inputs = given.len;
-  for each (Node *, o, &outs) vec_push(&given, *o);
-  int scalars = tir_vars ? AS(ShapeExpr, tir_vars)->values.len : 0;
-  if (given.len + scalars != f->params.len)
-    raise("TypeError", span, "'%s' takes %d arguments, but the call gives %d inputs and %d outputs",
-          AS(GlobalVar, gvar)->name, f->params.len, inputs + scalars, outs.len);
-  for (int i = 0; i < given.len && scalars == 0; i++) {
-    const char *why = NULL;
-    if (!IS(TensorStructInfo, f->params.at[i]) || !IS(TensorStructInfo, given.at[i])) continue;
-    TensorStructInfo *want = AS(TensorStructInfo, f->params.at[i]),
-                     *got = AS(TensorStructInfo, given.at[i]);
-    bool ranks = want->ndim >= 0 && got->ndim >= 0 && want->ndim != got->ndim;
-    bool dtypes = !dtype_is_void(want->elem) && !dtype_is_void(got->elem) &&
-                  !dtype_equal(want->elem, got->elem);
-    if (ranks || dtypes)
-      raise("TypeError", span, "argument %d of '%s' must be %s, but is %s", i + 1,
-            AS(GlobalVar, gvar)->name, ir_print(f->params.at[i], NULL),
-            ir_print(given.at[i], NULL));
-    (void)why;
-  }
-  if (!scalars)
-    sinfo_of_call_result(sinfo_of(gvar), given, span); /* raises where dims contradict */
-}
-
-static Value tir_call(BuiltinCall *call, const char *op, Value func, Value args, NodeVec outs,
-                      Value tir_vars, Node *attrs) {
-  if (func.type == &type_poison) raise(ERROR_POISONED, call->span, "an earlier error");
-  if (!value_is_node(func, NK_GlobalVar))
-    raise("TypeError", SPAN(0), "R.%s takes a function of the module such as cls.f, found %s",
-          op + 6, value_type_name(func));
-  if (!outs.len)
-    raise("TypeError", call->span, "R.%s needs out_sinfo, the type of what the function writes",
-          op + 6);
-  for each (Node *, o, &outs)
-    if (!IS(TensorStructInfo, *o))
-      raise("TypeError", call->span, "an output must be a tensor with a shape, found %s",
-            ir_print(*o, NULL));
-  NodeVec operands = NODES(func.node, args_tuple(args, call->span));
-  Node *vars = value_is_none(tir_vars) ? NULL : to_shape(tir_vars, call->span);
-  if (!attrs) check_tir_call(func.node, operands.at[1], outs, vars, call->span);
-  if (vars) vec_push(&operands, vars);
-  return value_node(relax_call(op_get(op), operands, attrs, outs, call->span));
-}
-
-static Value first_given(Value a, Value b) { return value_is_none(a) ? b : a; }
-
-Value r_call_tir(BuiltinCall *call) {
-  Value out = first_given(ARG(2), ARG(4));
-  NodeVec outs;
-  if (!value_is_none(ARG(5))) { /* (f, args, (n, m), dtype="float32") */
-    CallArgs tensor_args = {.positional = {.at = (Value[]){out, ARG(5)}, .len = 2},
-                            .span = call->span};
-    outs =
-        sinfo_list(value_call(value_get_attr(graph_namespace(), str_intern("Tensor"), call->span),
-                              &tensor_args),
-                   call->span);
-  } else outs = sinfo_list(out, SPAN(2));
-  return tir_call(call, "relax.call_tir", ARG(0), ARG(1), outs, ARG(3), NULL);
-}
-
-Value r_call_tir_inplace(BuiltinCall *call) {
-  Node *attrs = dict_with(
-      dict_new(), "inplace_indices",
-      to_attr(value_list(value_to_vec(ARG(2).type == &type_int ? value_tuple_of(1, ARG(2)) : ARG(2),
-                                      SPAN(2))),
-              SPAN(2)));
-  return tir_call(call, "relax.call_tir_inplace", ARG(0), ARG(1),
-                  sinfo_list(first_given(ARG(3), ARG(5)), SPAN(3)), ARG(4), attrs);
-}
-
-static Node *extern_func(Value v, Span span) {
-  if (v.type == &type_node && node_is_relax(v.node)) return v.node;
-  Node *info = MAKE(FuncStructInfo, span, VOID_TYPE, .ret = sinfo_object());
-  return MAKE(ExternFunc, span, VOID_TYPE, .sinfo = info,
-              .symbol = value_as_text(v, "the name of a function", span));
-}
-
-static Value dps_call(Value func, Value args, NodeVec outs, Span span) {
-  if (!outs.len)
-    raise("TypeError", span,
-          "R.call_dps_packed needs out_sinfo, the type of what the function writes");
-  return value_node(relax_call(op_get("relax.call_dps_packed"),
-                               NODES(extern_func(func, span), args_tuple(args, span)), NULL, outs,
-                               span));
-}
-
-Value r_call_dps_packed(BuiltinCall *call) {
-  return dps_call(ARG(0), ARG(1), sinfo_list(first_given(ARG(2), ARG(3)), SPAN(2)), call->span);
-}
-
-/* R.call_dps((n, m), f, [x, w]): the dtype is what the tensor program says of its last parameter.
- */
-Value r_call_dps(BuiltinCall *call) {
-  DataType t = to_dtype(ARG(3), SPAN(3));
-  Node *shape = to_shape(ARG(0), SPAN(0));
-  Node *info = ARG(1).type == &type_node ? sinfo_of(ARG(1).node) : NULL;
-  if (IS(FuncStructInfo, info) && AS(FuncStructInfo, info)->params.len &&
-      IS(TensorStructInfo, vec_last(&AS(FuncStructInfo, info)->params)))
-    t = AS(TensorStructInfo, vec_last(&AS(FuncStructInfo, info)->params))->elem;
-  Node *out = MAKE(TensorStructInfo, call->span, VOID_TYPE, .shape = shape, .elem = t,
-                   .ndim = IS(ShapeExpr, shape) ? AS(ShapeExpr, shape)->values.len : -1);
-  if (ARG(1).type == &type_str || value_is_node(ARG(1), NK_ExternFunc))
-    return dps_call(ARG(1), ARG(2), NODES(out), call->span);
-  return tir_call(call, "relax.call_tir", ARG(1), ARG(2), NODES(out), value_none(), NULL);
-}
-
-static Value packed_call(BuiltinCall *call, const char *op, Value sinfos, Value extra) {
-  NodeVec operands = NODES(extern_func(ARG(0), SPAN(0)));
-  for each (Value, v, value_items(ARG(1))) vec_push(&operands, to_relax(*v, call->span));
-  Node *attrs = extra.type && value_dict_len(extra) ? dict_from_value(extra, call->span) : NULL;
-  return value_node(
-      relax_call(op_get(op), operands, attrs, sinfo_list(sinfos, call->span), call->span));
-}
-Value r_call_packed(BuiltinCall *call) {
-  return packed_call(call, "relax.call_packed", first_given(first_given(ARG(2), ARG(3)), ARG(4)),
-                     ARG(6));
-}
-Value r_call_pure_packed(BuiltinCall *call) {
-  return packed_call(call, "relax.call_pure_packed", first_given(ARG(2), ARG(3)), ARG(4));
-}
-
 /* ---- I ---- */
 
 Value i_module_attrs(BuiltinCall *call) {
@@ -356,22 +213,4 @@ Value i_module_global_infos(BuiltinCall *call) {
   ModuleBuilder *m = need_module("module_global_infos", call->span);
   m->global_infos = dict_from_value(ARG(0), SPAN(0));
   return value_none();
-}
-
-Value i_vdevice(BuiltinCall *call) {
-  const char *target =
-      value_is_none(ARG(0))
-          ? ""
-          : AS(TargetAttr, t_target(&(BuiltinCall){.args = (Value[]){ARG(0), value_none()},
-                                                   .spans = call->spans,
-                                                   .span = call->span})
-                               .node)
-                ->text;
-  return value_node(MAKE(VDevice, call->span, VOID_TYPE, .target = target,
-                         .id = (int)value_as_int(ARG(1), "vdevice_id", SPAN(1)),
-                         .scope = value_as_text(ARG(2), "memory_scope", SPAN(2))));
-}
-
-Value i_dummy_global_info(BuiltinCall *call) {
-  return value_node(MAKE(DummyGlobalInfo, call->span, VOID_TYPE));
 }

@@ -14,8 +14,35 @@ static void check_annotation(Node *annotation, Node *value, const char *name, Sp
   Node *info = sinfo_of(value);
   const char *why = NULL;
   if (!annotation || !info || sinfo_check(annotation, info, &why) != SINFO_NO) return;
-  raise("TypeError", span, "'%s' is annotated with %s, but its value is %s%s%s", name,
-        ir_print(annotation, NULL), ir_print(info, NULL), why ? ": " : "", why ? why : "");
+  raise_code(E0411, span, "'%s' is annotated with %s, but its value is %s%s%s", name,
+             ir_print(annotation, NULL), ir_print(info, NULL), why ? ": " : "", why ? why : "");
+}
+
+static bool is_placed(Node *info) {
+  return IS(TensorStructInfo, info) && AS(TensorStructInfo, info)->placement;
+}
+
+/* The struct info with the placements of an annotation, where it has none of its own. */
+static Node *placed_info(Node *info, Node *annotation) {
+  if (IS(TupleStructInfo, info) && IS(TupleStructInfo, annotation)) {
+    NodeVec fields = {0}, given = AS(TupleStructInfo, annotation)->fields;
+    for (int i = 0; i < given.len; i++)
+      vec_push(&fields, placed_info(AS(TupleStructInfo, info)->fields.at[i], given.at[i]));
+    return sinfo_tuple(fields, info->span);
+  }
+  if (!is_placed(annotation) || !IS(TensorStructInfo, info) || is_placed(info)) return info;
+  TensorStructInfo *placed = gc_copy(info, sizeof *placed);
+  placed->mesh = AS(TensorStructInfo, annotation)->mesh;
+  placed->placement = AS(TensorStructInfo, annotation)->placement;
+  return &placed->node;
+}
+
+/* Where the annotation says how a result stands on its mesh, which no rule of an operator knows. */
+static Node *with_placement(Node *value, Node *annotation) {
+  if (!annotation || !IS(RelaxCall, value)) return value;
+  RelaxCall *call = gc_copy(value, sizeof *call);
+  call->sinfo = placed_info(call->sinfo, annotation);
+  return &call->node;
 }
 
 /* y = R.match_cast(x, S): the cast has come without its variable. */
@@ -33,7 +60,7 @@ static Node *emit_match_cast(Node *cast, const char *name, Span span) {
 
 /* Values that become no binding: text, functions of the script, module names, dims, types. */
 static bool stays_in_script(Value v) {
-  bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
+  bool number = value_is_integer(v) || v.type == &type_float;
   if (number || v.type == &type_list || v.type == &type_tuple || v.type == &type_tensor)
     return false;
   if (v.type != &type_node) return true;
@@ -51,6 +78,13 @@ static Value symbolic_var(Value v, const char *name) {
   return v;
 }
 
+/* A number is a constant tensor of rank 0, or a scalar where the annotation says so. */
+static Node *number_value(Value v, Node *annotation, Span span) {
+  if (!IS(PrimStructInfo, annotation)) return constant_of_value(v, VOID_TYPE, span);
+  Node *scalar = expr_cast(AS(PrimStructInfo, annotation)->elem, to_expr(v, span), span);
+  return to_relax(value_node(scalar), span);
+}
+
 static void bind_graph_name(Binder *binder, Ast *target, Value v) {
   GraphBinder *b = (GraphBinder *)binder;
   const char *name = AST_AS(Name, target)->name;
@@ -59,11 +93,11 @@ static void bind_graph_name(Binder *binder, Ast *target, Value v) {
   else if (is_fresh_var(v)) v = symbolic_var(v, name);
   else if (value_is_node(v, NK_MatchCast)) v = value_node(emit_match_cast(v.node, name, span));
   else if (!stays_in_script(v)) {
-    /* A number is a constant tensor of rank 0. */
-    bool number = v.type == &type_int || v.type == &type_float || v.type == &type_bool;
+    bool number = value_is_integer(v) || v.type == &type_float;
     Node *value =
-        number ? constant_of_value(v, VOID_TYPE, span) : graph_normalize(to_relax(v, span));
+        number ? number_value(v, b->annotation, span) : graph_normalize(to_relax(v, span));
     check_annotation(b->annotation, value, name, span);
+    value = with_placement(value, b->annotation);
     v = value_node(graph_emit(value, name, span));
   }
   env_set(b->base.env, name, v);
@@ -96,7 +130,7 @@ static void expression_statement(Env *env, AstExprStmt *e) {
                   (IS(Op, AS(RelaxCall, v.node)->op) &&
                    str_same(AS(Op, AS(RelaxCall, v.node)->op)->name, "relax.call_packed")));
   if (!dropped)
-    raise("SyntaxError", span, "the value of this statement is lost; bind it to a name, or to '_'");
+    raise_code(E0414, span, "the value of this statement is lost; bind it to a name, or to '_'");
   graph_emit(graph_normalize(v.node), "_", span);
 }
 
@@ -108,17 +142,43 @@ static void annotated_assignment(Env *env, AstAnnAssign *a) {
 
 static void exec_graph_statement(Env *env, Ast *statement);
 
+/* ---- returning ---- */
+
+static void return_statement(Env *env, AstReturn *r) {
+  Value v = r->value ? eval(env, r->value) : value_tuple((ValueVec){0});
+  if (v.type == &type_poison) raise(ERROR_POISONED, r->ast.span, "an earlier error");
+  Node *result = to_relax(v, r->ast.span);
+  graph->result = IS(RelaxVar, result) ? result : graph_normalize(result);
+}
+
+static WalkResult give_out(Walker *w, Node *n) {
+  (void)w;
+  if (!IS(RelaxVar, n)) return WALK_ON;
+  AS(RelaxVar, n)->is_dataflow = false;
+  return WALK_PRUNE;
+}
+
+/* `return` at the end of a dataflow block that ends the function: what it names leaves the block
+ * without R.output. */
+static void return_from_dataflow(Env *env, AstReturn *r) {
+  return_statement(env, r);
+  Node *result = graph->result;
+  if (!graph_is_leaf(result) && !IS(Tuple, result)) result = graph_emit(result, "gv", r->ast.span);
+  Walker w = {.enter = give_out};
+  walk(&w, result);
+  graph->result = result;
+}
+
 /* ---- dataflow blocks ---- */
 
 /* Names of the block that R.output has named are seen after it. */
 static void keep_outputs(Env *env, Env *inner) {
-  for (int i = 0; i < inner->names.len; i++) {
-    const MapEntry *e = &inner->names.at[i];
-    Value *x = e->value;
-    if (e->key && x->type == &type_poison) env_set(env, e->key, *x); /* told already */
-    if (!e->key || x->type != &type_node) continue;
+  for each (NameEntry, e, &inner->names) {
+    Value x = e->value;
+    if (x.type == &type_poison) env_set(env, e->name, x); /* told already */
+    if (x.type != &type_node) continue;
     for each (Node *, v, &graph->outputs)
-      if (x->node == *v) env_set(env, e->key, *x);
+      if (x.node == *v) env_set(env, e->name, x);
   }
 }
 
@@ -130,15 +190,20 @@ static void dataflow_statement(Env *env, AstWith *w) {
     raise("TypeError", w->items.at[0]->span,
           "'with' in a graph function takes R.dataflow() only, found %s", value_type_name(v));
   if (graph->in_dataflow)
-    raise("SyntaxError", w->ast.span, "a dataflow block can't stand inside another");
+    raise_code(E0410, w->ast.span, "a dataflow block can't stand inside another");
   graph_end_block();
   graph->in_dataflow = true;
   graph->has_output = false;
   graph->outputs = (NodeVec){0};
   Env *inner = env_new(env);
   for each (Ast *, s, &w->body) {
+    bool returns = (*s)->kind == AST_KIND_Return && s == &vec_last(&w->body) && graph->may_return;
+    if (returns) {
+      return_from_dataflow(inner, AST_AS(Return, *s));
+      break;
+    }
     if (graph->has_output) {
-      diag_error((*s)->span, "R.output must be the last statement of its dataflow block");
+      diag_fault(E0417, (*s)->span, "R.output must be the last statement of its dataflow block");
       break;
     }
     exec_graph_statement(inner, *s);
@@ -147,12 +212,9 @@ static void dataflow_statement(Env *env, AstWith *w) {
   graph->in_dataflow = false;
   keep_outputs(env, inner);
   /* What belongs to the block only: for the message about a use after it. */
-  for (int i = 0; i < inner->names.len; i++) {
-    const MapEntry *e = &inner->names.at[i];
-    Value *x = e->value;
-    if (e->key && x->type == &type_node && !env_find(env, e->key))
-      map_set(&graph->ended, e->key, x->node);
-  }
+  for each (NameEntry, e, &inner->names)
+    if (e->value.type == &type_node && !env_find(env, e->name))
+      map_set(&graph->ended, e->name, e->value.node);
 }
 
 /* ---- branches ---- */
@@ -184,11 +246,11 @@ static Node *arm_seq(Env *env, const AstVec *arm, const char *name, Span span) {
   graph->blocks = graph->bindings = (NodeVec){0};
   Env *inner = env_new(env);
   for each (Ast *, s, arm) exec_graph_statement(inner, *s);
-  Value *result = name ? map_get(&inner->names, name) : NULL;
+  Value *result = name ? names_get(&inner->names, name) : NULL;
   Node *body = result                ? to_relax(*result, span)
                : graph->bindings.len ? AS(VarBinding, vec_last(&graph->bindings))->var
                                      : NULL;
-  if (!body) raise("SyntaxError", span, "each arm must end by binding a name");
+  if (!body) raise_code(E0413, span, "each arm must end by binding a name");
   Node *seq = graph_seq(drop_alias(body), span);
   graph->blocks = blocks;
   graph->bindings = bindings;
@@ -203,12 +265,12 @@ static void if_statement(Env *env, AstIf *a) {
     for each (Ast *, s, arm) exec_graph_statement(env, *s);
     return;
   }
-  if (graph->in_dataflow) raise("SyntaxError", span, "a branch can't stand in a dataflow block");
-  if (!a->orelse.len) raise("SyntaxError", span, "a branch of a graph function needs an 'else'");
+  if (graph->in_dataflow) raise_code(E0410, span, "a branch can't stand in a dataflow block");
+  if (!a->orelse.len) raise_code(E0413, span, "a branch of a graph function needs an 'else'");
   const char *name = bound_name(&a->body), *other = bound_name(&a->orelse);
   if (name != other)
-    raise("SyntaxError", span, "both arms must end by binding the same name, found '%s' and '%s'",
-          name ? name : "nothing", other ? other : "nothing");
+    raise_code(E0413, span, "both arms must end by binding the same name, found '%s' and '%s'",
+               name ? name : "nothing", other ? other : "nothing");
   Node *cond = to_relax(v, a->cond->span);
   if (!IS(RelaxVar, cond) && !IS(PrimValue, cond) && !IS(Constant, cond))
     cond = graph_emit(graph_normalize(cond), NULL, span);
@@ -229,8 +291,8 @@ static void local_function(Env *env, AstDef *def) {
     if ((*d)->kind == AST_KIND_Call) eval_args(env, &AST_AS(Call, *d)->args, &args);
   if (!def->decorators.len) raise("SyntaxError", span, "a local function needs @R.function");
   /* Its name stands for it inside its own body: recursion. */
-  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = graph_signature(env, def), .name = def->name,
-                   .is_dataflow = graph->in_dataflow);
+  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = graph_signature(env, def, &args),
+                   .name = def->name, .is_dataflow = graph->in_dataflow);
   Env *inner = env_new(env);
   env_set(inner, def->name, value_node(var));
   Value f = graph_function(inner, def, &args);
@@ -238,6 +300,20 @@ static void local_function(Env *env, AstDef *def) {
   AS(RelaxVar, var)->sinfo = sinfo_of(f.node);
   vec_push(&graph->bindings, MAKE(VarBinding, span, VOID_TYPE, .value = f.node, .var = var));
   env_set(env, def->name, value_node(var));
+}
+
+/* R.match_shape(x, (n, m)): names known nowhere are dims that the call finds, in the spelling of
+ * 2021. */
+static void declare_matched_dims(Env *env, Ast *value) {
+  AstCall *call = value->kind == AST_KIND_Call ? AST_AS(Call, value) : NULL;
+  bool matches = call && call->func->kind == AST_KIND_Attribute && call->args.len == 2 &&
+                 str_same(AST_AS(Attribute, call->func)->name, "match_shape");
+  if (!matches || call->args.at[1]->kind != AST_KIND_Tuple) return;
+  for each (Ast *, item, &AST_AS(Tuple, call->args.at[1])->items) {
+    if ((*item)->kind != AST_KIND_Name || env_find(env, AST_AS(Name, *item)->name)) continue;
+    const char *name = AST_AS(Name, *item)->name;
+    env_set(env, name, symbolic_var(value_node(var_new(name, INT64, (*item)->span)), name));
+  }
 }
 
 static void dispatch(Env *env, Ast *a) {
@@ -248,6 +324,7 @@ static void dispatch(Env *env, Ast *a) {
     if (s->targets.len > 1)
       raise("SyntaxError", a->span,
             "a = b = value has no meaning in a graph function; write two bindings");
+    declare_matched_dims(env, s->value);
     return bind(env, s->targets.at[0], eval(env, s->value), NULL, a->span);
   }
   case AST_KIND_AnnAssign: return annotated_assignment(env, AST_AS(AnnAssign, a));
@@ -259,11 +336,11 @@ static void dispatch(Env *env, Ast *a) {
           "'return' must be the last statement of a graph function, and stand outside branches");
   case AST_KIND_For:
   case AST_KIND_While:
-    raise("SyntaxError", a->span, "a graph function has no loops; call a function recursively");
+    raise_code(E0415, a->span, "a graph function has no loops; call a function recursively");
   case AST_KIND_Pass:
   case AST_KIND_Nonlocal:
   case AST_KIND_Error: return;
-  default: raise("SyntaxError", a->span, "a graph function can't hold this statement");
+  default: raise_code(E0415, a->span, "a graph function can't hold this statement");
   }
 }
 
@@ -288,8 +365,8 @@ static void poison_target(void *env, Ast *target) {
 static bool tell_ended(const char *name, Span span) {
   Node *ended = map_get(&graph->ended, name);
   if (!ended) return false;
-  Diag *d =
-      diag_error(span, "'%s' is a variable of a dataflow block and is not seen outside it", name);
+  Diag *d = diag_fault(E0401, span,
+                       "'%s' is a variable of a dataflow block and is not seen outside it", name);
   diag_note(d, ended->span, "it is bound here");
   diag_help(d, "name it in R.output(...) at the end of the block");
   return true;
@@ -316,21 +393,30 @@ static void exec_graph_statement(Env *env, Ast *statement) {
 
 static void return_value(void *context) {
   GraphStatement *job = context;
-  AstReturn *r = AST_AS(Return, job->statement);
-  Value v = r->value ? eval(job->env, r->value) : value_tuple((ValueVec){0});
-  if (v.type == &type_poison) raise(ERROR_POISONED, r->ast.span, "an earlier error");
-  Node *result = to_relax(v, r->ast.span);
-  graph->result = IS(RelaxVar, result) ? result : graph_normalize(result);
+  return_statement(job->env, AST_AS(Return, job->statement));
+}
+
+/* `with R.dataflow():` whose last statement is `return`. */
+static bool returns_from_dataflow(Ast *s) {
+  if (s->kind != AST_KIND_With) return false;
+  const AstVec *body = &AST_AS(With, s)->body;
+  return body->len && vec_last(body)->kind == AST_KIND_Return;
 }
 
 Node *graph_body(Env *env, const AstVec *statements, Span span) {
   int n = statements->len;
-  bool has_return = n && statements->at[n - 1]->kind == AST_KIND_Return;
-  for (int i = 0; i < n - has_return; i++) exec_graph_statement(env, statements->at[i]);
-  if (!has_return) raise("SyntaxError", span, "a graph function must end with 'return'");
-  GraphStatement job = {env, statements->at[n - 1]};
-  Error *e = eval_protect(return_value, &job);
-  if (!e) return graph->result;
-  report(e, env, job.statement);
+  Ast *last = n ? statements->at[n - 1] : NULL;
+  bool has_return = last && last->kind == AST_KIND_Return;
+  for (int i = 0; i < n - 1; i++) exec_graph_statement(env, statements->at[i]);
+  graph->result = NULL;
+  graph->may_return = last && returns_from_dataflow(last);
+  if (last && !has_return) exec_graph_statement(env, last);
+  if (!has_return && !graph->may_return)
+    raise_code(E0416, span, "a graph function must end with 'return'");
+  graph->may_return = false;
+  GraphStatement job = {env, last};
+  Error *e = has_return ? eval_protect(return_value, &job) : NULL;
+  if (e) report(e, env, job.statement);
+  if (graph->result) return graph->result;
   raise(ERROR_POISONED, span, "an earlier error");
 }

@@ -6,9 +6,12 @@
 #include "lang/dialect/tensor_names.h"
 
 ModuleBuilder *module;
+bool dialect_checks = true;
+
+bool is_unchecked(void) { return !dialect_checks || (module && module->is_unchecked); }
 
 ModuleBuilder *need_module(const char *what, Span span) {
-  if (!module) raise("SyntaxError", span, "I.%s stands only in the class body of a module", what);
+  if (!module) raise_code(E0506, span, "I.%s stands only in the class body of a module", what);
   return module;
 }
 
@@ -26,20 +29,33 @@ Node *find_vdevice(const char *kind, int64_t nth) {
   return NULL;
 }
 
+/* @I.pyfunc: a method in the host's language, which the module knows by its name only. */
+static Value pyfunc(Env *env, Ast *definition, CallArgs *args) {
+  (void)env, (void)args;
+  if (!module || definition->kind != AST_KIND_Def)
+    raise("SyntaxError", definition->span, "@I.pyfunc stands above a method of a module");
+  Node *info = MAKE(FuncStructInfo, definition->span, VOID_TYPE, .ret = sinfo_object());
+  return value_node(MAKE(ExternFunc, definition->span, VOID_TYPE, .sinfo = info,
+                         .symbol = AST_AS(Def, definition)->name));
+}
+
+const TreeDecorator decorate_pyfunc = {"I.pyfunc", pyfunc, NULL};
+
 typedef struct Member {
   AstDef *def;
   const TreeDecorator *decorator;
   CallArgs args;
   Node *global;
   Node *function; /* NULL: not read yet, or faulty */
+  bool is_read;   /* or being read */
 } Member;
 typedef VEC(Member *) MemberVec;
 
 /* The last decorator decides what the function is. */
 static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *args) {
   if (!def->decorators.len)
-    raise("SyntaxError", def->name_span,
-          "function '%s' of a module needs @T.prim_func or @R.function", def->name);
+    raise_code(E0507, def->name_span, "function '%s' of a module needs @T.prim_func or @R.function",
+               def->name);
   Ast *last = vec_last(&def->decorators), *callee = last;
   *args = (CallArgs){.span = last->span, .env = env};
   if (last->kind == AST_KIND_Call) {
@@ -49,7 +65,7 @@ static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *ar
   Value v = eval(env, callee);
   if (v.type == &type_tree_decorator &&
       (v.object == &decorate_prim_func || v.object == &decorate_jit ||
-       v.object == &decorate_function))
+       v.object == &decorate_function || v.object == &decorate_pyfunc))
     return v.object;
   raise("TypeError", last->span, "function '%s' of a module needs @T.prim_func or @R.function",
         def->name);
@@ -113,7 +129,7 @@ static void declare_member(void *context) {
   AstDef *def = AST_AS(Def, job->statement);
   CallArgs args;
   const TreeDecorator *decorator = member_decorator(job->env, def, &args);
-  Value *old = map_get(&job->env->names, def->name);
+  Value *old = names_get(&job->env->names, def->name);
   if (old && value_is_node(*old, NK_GlobalVar)) {
     Error *e = NEW(Error, .kind = "NameError", .span = def->name_span,
                    .text = str_format("the module has a function '%s' already", def->name));
@@ -135,7 +151,8 @@ static void declare_member(void *context) {
 
 static void declare_graph_signature(void *context) {
   ModuleJob *job = context;
-  AS(GlobalVar, job->member->global)->sinfo = graph_signature(job->env, job->member->def);
+  AS(GlobalVar, job->member->global)->sinfo =
+      graph_signature(job->env, job->member->def, &job->member->args);
 }
 
 static bool attempt(void (*step)(void *), ModuleJob *job) {
@@ -150,7 +167,31 @@ static void read_member(ModuleJob *job, Member *m) {
   m->function = v.type == &type_node ? v.node : NULL;
   if (IS(PrimFunc, m->function))
     AS(GlobalVar, m->global)->sinfo = prim_func_info(AS(PrimFunc, m->function));
-  if (IS(Function, m->function)) AS(GlobalVar, m->global)->sinfo = sinfo_of(m->function);
+  if (IS(Function, m->function) || IS(ExternFunc, m->function))
+    AS(GlobalVar, m->global)->sinfo = sinfo_of(m->function);
+}
+
+static void note_names(void *names, Ast *node) {
+  const char *name = node->kind == AST_KIND_Attribute ? AST_AS(Attribute, node)->name
+                     : node->kind == AST_KIND_Name    ? AST_AS(Name, node)->name
+                                                      : NULL;
+  if (name) map_set(names, name, node);
+  ast_each_child(node, note_names, names);
+}
+
+/* What a function without a return type gives is known when its body has been read: before that of
+ * its callers. */
+static void read_graph_member(ModuleJob *job, Member *m) {
+  if (m->is_read) return;
+  m->is_read = true;
+  Map names = {0};
+  note_names(&names, &m->def->ast);
+  for each (Member *, other, &job->members) {
+    bool is_callee = (*other)->decorator == &decorate_function && !(*other)->def->result &&
+                     map_has(&names, (*other)->def->name);
+    if (is_callee) read_graph_member(job, *other);
+  }
+  read_member(job, m);
 }
 
 static void read_members(ModuleJob *job) {
@@ -172,20 +213,33 @@ static void read_members(ModuleJob *job) {
     if ((*m)->decorator == &decorate_function) attempt(declare_graph_signature, job);
   }
   for each (Member *, m, &job->members)
-    if ((*m)->decorator == &decorate_function) read_member(job, *m);
+    if ((*m)->decorator == &decorate_function) read_graph_member(job, *m);
+}
+
+/* Callers may have been read before what they call was known to have effects. */
+static void settle_purity(MemberVec members) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for each (Member *, m, &members) {
+      Node *f = (*m)->function;
+      if (!IS(Function, f) || keyword_flag(&(*m)->args, "pure", false)) continue;
+      if (!graph_settle_purity(AS(Function, f))) continue;
+      AS(GlobalVar, (*m)->global)->sinfo = sinfo_of(f);
+      changed = true;
+    }
+  }
 }
 
 /* The class name, inside the functions: ClassName.f is the GlobalVar f. */
 static Value class_attr(Value v, const char *name, Span span) {
   (void)span;
   Env *env = v.object;
-  Value *x = map_get(&env->names, str_intern(name));
+  Value *x = names_get(&env->names, str_intern(name));
   return x ? *x : value_absent();
 }
 static void class_attr_names(Value v, StrVec *out) {
   Env *env = v.object;
-  for (int i = 0; i < env->names.len; i++)
-    if (env->names.at[i].key) vec_push(out, env->names.at[i].key);
+  names_list(&env->names, out);
 }
 static const ValueType type_module_class = {
     .name = "module", .get_attr = class_attr, .attr_names = class_attr_names};
@@ -194,9 +248,12 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   static const char *const keywords[] = {"check_well_formed", "s_tir"};
   check_decorator_args("I.ir_module", args, 2, keywords);
   if (definition->kind != AST_KIND_Class)
-    raise("TypeError", definition->span, "@I.ir_module decorates a class");
+    raise_code(E0507, definition->span, "@I.ir_module decorates a class");
   AstClass *class = AST_AS(Class, definition);
-  ModuleBuilder *outer = module, builder = {.attrs = dict_new(), .global_infos = dict_new()};
+  bool checked = dialect_checks && keyword_flag(args, "check_well_formed", true);
+  ModuleBuilder *outer = module, builder = {.attrs = dict_new(),
+                                            .global_infos = dict_new(),
+                                            .is_unchecked = !checked};
   module = &builder;
   ModuleJob job = {.env = env_new(env), .class = class};
   /* Bare sibling names live in job.env; the class's own name in a scope around it. */
@@ -204,6 +261,7 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   env_set(around, class->name, value_of(&type_module_class, job.env));
   int before = diag_error_count();
   read_members(&job);
+  settle_purity(job.members);
   module = outer;
   if (diag_error_count() > before) return value_of(&type_poison, NULL);
   for each (Member *, m, &job.members) {
@@ -213,9 +271,7 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   Node *result = MAKE(IRModule, class->name_span, VOID_TYPE, .globals = builder.globals,
                       .functions = builder.functions, .attrs = builder.attrs,
                       .global_infos = builder.global_infos);
-  if (keyword_flag(args, "check_well_formed", true) && !ir_verify(result))
-    return value_of(&type_poison, NULL);
-  return value_node(result);
+  return well_formed(env, value_node(result), args);
 }
 
 /* @R.rewriter: a module of two graph functions of one signature, `pattern` and what replaces it. */

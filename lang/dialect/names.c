@@ -1,6 +1,7 @@
 /* names.c -- the namespaces T, R, I and tvm, from the rows of dialect.def, dtype.def and
  * intrin.def. */
 #include "lang/dialect/node_class.h"
+#include "lang/dialect/te.h"
 #include "lower/lower.h"
 #include "passes/passes.h"
 
@@ -138,14 +139,27 @@ static Value row_value(const NameRow *row) {
   return row->annotation ? value_annotation(&row->builtin) : value_builtin(&row->builtin);
 }
 
+/* Below R the operators of stdlib are found, too. */
+static Value new_namespace(const char *name) {
+  Value ns = value_namespace(name);
+  if (*name != 'R') return ns;
+  ((Namespace *)ns.object)->find = op_namespace_find;
+  ((Namespace *)ns.object)->names = op_namespace_names;
+  return ns;
+}
+
 /* "axis.spatial" goes into the namespace axis of ns. */
 static void set_dotted(Value ns, const char *name, Value x) {
   const char *dot = strchr(name, '.');
   if (!dot) return namespace_set(ns, name, x);
   const char *head = str_intern_n(name, (size_t)(dot - name));
-  Value inner = value_find_attr(ns, head, (Span){0});
-  if (!inner.type) namespace_set(ns, head, inner = value_namespace(head));
-  set_dotted(inner, dot + 1, x);
+  Value *inner = names_get(&((Namespace *)ns.object)->values, head);
+  if (!inner) {
+    const char *full = str_intern(str_format("%s.%s", ((Namespace *)ns.object)->name, head));
+    namespace_set(ns, head, new_namespace(full));
+    inner = names_get(&((Namespace *)ns.object)->values, head);
+  }
+  set_dotted(*inner, dot + 1, x);
 }
 
 static Value find_row(int which, const char *name) {
@@ -156,7 +170,7 @@ static Value find_row(int which, const char *name) {
 }
 
 static Value make_namespace(const char *name, int which) {
-  Value ns = value_namespace(name);
+  Value ns = new_namespace(name);
   for (int i = 0; i < ROWS; i++)
     if ((int)rows[i].ns == which) {
       const char *of = rows[i].alias_of;
@@ -189,8 +203,8 @@ Value graph_namespace(void) {
   ns = make_namespace("R", IN_R);
   namespace_set(ns, "function", tree_decorator(&decorate_function));
   namespace_set(ns, "rewriter", tree_decorator(&decorate_rewriter));
-  ((Namespace *)ns.object)->find = op_namespace_find;
-  ((Namespace *)ns.object)->names = op_namespace_names;
+  namespace_set(ns, "macro", tree_decorator(&decorate_graph_macro));
+  namespace_set(ns, "op", new_namespace("R")); /* relax.op.add is R.add */
   return ns;
 }
 
@@ -199,14 +213,20 @@ static Value ir_namespace(void) {
   if (ns.type) return ns;
   ns = make_namespace("I", IN_I);
   namespace_set(ns, "ir_module", tree_decorator(&decorate_module));
+  namespace_set(ns, "pyfunc", tree_decorator(&decorate_pyfunc));
   return ns;
 }
+
+static const Builtin from_source = {"from_source",
+                                    "program, extra_vars=None, check_well_formed=True",
+                                    tvm_from_source, "the module or function that a text defines"};
 
 /* tvm.script: what `from tvm.script import ir as I, tir as T, relax as R` reads. */
 static Value script_namespace(void) {
   static Value ns;
   if (ns.type) return ns;
   ns = value_namespace("tvm.script");
+  namespace_add_builtins(ns, &from_source, 1);
   namespace_set(ns, "ir_module", tree_decorator(&decorate_module));
   namespace_set(ns, "ir", ir_namespace());
   namespace_set(ns, "tir", tensor_namespace());
@@ -226,6 +246,8 @@ void dialect_add_names(Env *globals) {
   env_set(globals, str_intern("tirx"), tensor_namespace());
   env_set(globals, str_intern("Tx"), value_open("tile"));
   env_set(globals, str_intern("Axis"), axis_namespace());
+  env_set(globals, str_intern("TypeVar"), value_builtin(&type_var_builtin));
+  env_set(globals, str_intern("metadata"), metadata_value());
   env_set(globals, str_intern("tvm"), namespace_import("tvm", (Span){0}));
 }
 
@@ -238,6 +260,13 @@ void dialect_start(void) {
   namespace_register("tvm.script.tirx", tensor_namespace);
   namespace_register("tvm.script.relax", graph_namespace);
   namespace_register("tvm", tvm_namespace);
+  namespace_register("tvm.ir", tvm_ir_namespace);
+  namespace_register("tvm.tir", tvm_tir_namespace);
+  namespace_register("tvm.tirx", tvm_tir_namespace);
+  namespace_register("tvm.relax", tvm_relax_namespace);
+  namespace_register("tvm.te", te_namespace);
+  namespace_register("tvm.transform", transform_namespace);
+  namespace_register("_arith", arith_namespace);
   op_start();
   library_start();
 }

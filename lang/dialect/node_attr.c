@@ -45,6 +45,9 @@ static Value sinfo_attr(Value v, const char *name) {
       return sinfo_tensor_shape(v.node, &dims) ? graph_dims_value(dims) : value_none();
     if (str_same(name, "dtype")) return dtype_or_empty(t->elem);
     if (str_same(name, "ndim")) return value_int(t->ndim);
+    if (str_same(name, "vdevice")) return t->vdevice ? value_node(t->vdevice) : value_none();
+    if (str_same(name, "device_mesh")) return t->mesh ? value_node(t->mesh) : value_none();
+    if (str_same(name, "placement")) return t->placement ? value_str(t->placement) : value_none();
   }
   if (IS(ShapeStructInfo, v.node)) {
     ShapeStructInfo *s = AS(ShapeStructInfo, v.node);
@@ -57,13 +60,75 @@ static Value sinfo_attr(Value v, const char *name) {
   return value_absent();
 }
 
-static Value relax_attr(Value v, const char *name) {
+/* ---- what a tensor is at run time: x.dtype.bits, x.shape[i], x.ndim ---- */
+
+static Value inspect(const char *what, Node *x, const Value *axis, Span span) {
+  Value operands[] = {value_node(x), axis ? *axis : value_none()};
+  return value_call_with(op_value(str_format("inspect.%s", what)), axis ? 2 : 1, operands, span);
+}
+
+static const struct {
+  const char *attr, *op;
+} dtype_parts[] = {{"type_code", "tensor_dtype_code"},
+                   {"bits", "tensor_dtype_bits"},
+                   {"lanes", "tensor_dtype_lanes"}};
+
+static DataType tensor_elem(Node *x) { return AS(TensorStructInfo, sinfo_of(x))->elem; }
+
+static Value tensor_dtype_attr(Value v, const char *name, Span span) {
+  for (int i = 0; i < 3; i++)
+    if (str_same(dtype_parts[i].attr, name))
+      return inspect(dtype_parts[i].op, v.object, NULL, span);
+  return value_absent();
+}
+
+static const char *tensor_dtype_text(Value v) {
+  return v.type == &type_str ? value_text(v) : dtype_text(tensor_elem(v.object));
+}
+
+static void tensor_dtype_repr(Value v, Str *out) { str_add(out, tensor_dtype_text(v)); }
+static bool tensor_dtype_same(Value a, Value b) {
+  bool comparable = (a.type == b.type || a.type == &type_str || b.type == &type_str);
+  return comparable && str_same(tensor_dtype_text(a), tensor_dtype_text(b));
+}
+
+const ValueType type_tensor_dtype = {.name = "dtype of a tensor",
+                                     .repr = tensor_dtype_repr,
+                                     .equal = tensor_dtype_same,
+                                     .get_attr = tensor_dtype_attr};
+
+static Value unknown_shape_item(Value v, Value index, Span span) {
+  return inspect("tensor_shape_i", v.object, &index, span);
+}
+static Value strides_item(Value v, Value index, Span span) {
+  return inspect("tensor_stride_i", v.object, &index, span);
+}
+static const ValueType type_unknown_shape = {.name = "shape of a tensor",
+                                             .get_item = unknown_shape_item};
+static const ValueType type_strides = {.name = "strides of a tensor", .get_item = strides_item};
+
+/* What struct info tells is known now; the rest is asked at run time, in a graph function. */
+static Value tensor_attr(Node *x, const char *name, Span span) {
+  Node *info = sinfo_of(x);
+  TensorStructInfo *t = AS(TensorStructInfo, info);
+  NodeVec dims;
+  if (str_same(name, "dtype") && graph) return value_of(&type_tensor_dtype, x);
+  if (str_same(name, "shape") && graph && !sinfo_tensor_shape(info, &dims))
+    return value_of(&type_unknown_shape, x);
+  if (str_same(name, "strides")) return value_of(&type_strides, x);
+  bool asks = (str_same(name, "ndim") && t->ndim < 0 && graph) || str_same(name, "byte_offset") ||
+              str_same(name, "elem_offset");
+  if (asks) return inspect(str_format("tensor_%s", name), x, NULL, span);
+  return sinfo_attr(value_node(info), name);
+}
+
+static Value relax_attr(Value v, const char *name, Span span) {
   Node *info = sinfo_of(v.node);
   if (str_same(name, "struct_info") || str_same(name, "ty"))
     return info ? value_node(info) : value_none();
-  Value x = IS(TensorStructInfo, info) || IS(ShapeStructInfo, info)
-                ? sinfo_attr(value_node(info), name)
-                : value_absent();
+  Value x = IS(TensorStructInfo, info)  ? tensor_attr(v.node, name, span)
+            : IS(ShapeStructInfo, info) ? sinfo_attr(value_node(info), name)
+                                        : value_absent();
   return x.type ? x : builtin_method(relax_methods, 1, v, name);
 }
 
@@ -93,12 +158,13 @@ static Value func_with_attrs_method(BuiltinCall *call) {
     f = func_with_attr(f, attrs->keys.at[i], attrs->values.at[i]);
   return value_node(f);
 }
+/* show_meta=True: with the metadata of large constants, so that the text can be read back. */
 static const char *script_text(BuiltinCall *call) {
-  PrintOptions options = {.show_meta = value_truth(call->args[1], call->spans[1])};
-  const char *style = value_as_text(call->args[0], "the style", call->spans[0]);
+  bool show_meta = value_truth(call->args[1], call->span);
+  PrintOptions options = {.constants = show_meta ? CONSTANTS_METADATA : CONSTANTS_BY_REFERENCE};
+  const char *style = value_as_text(call->args[2], "style", call->span);
   if (!print_style_parse(style, &options))
-    raise("ValueError", call->spans[0], "expected the style \"default\" or \"tvm\", found \"%s\"",
-          style);
+    raise("ValueError", call->span, "'style' is 'default' or 'tvm', found '%s'", style);
   return ir_print(call->self.node, &options);
 }
 static Value node_script(BuiltinCall *call) { return value_str(script_text(call)); }
@@ -145,26 +211,27 @@ static Value node_same_as(BuiltinCall *call) {
 }
 static const Builtin node_methods[] = {
     {"same_as", "other", node_same_as, "the same node, not only an equal one?"},
-    {"script", "style='default', show_meta=False, **rest", node_script, "the text of the node"},
-    {"show", "style='default', show_meta=False, **rest", node_show, "prints the text of the node"},
+    {"script", "*rest, show_meta=False, style='default', **more", node_script,
+     "the text of the node"},
+    {"show", "*rest, show_meta=False, style='default', **more", node_show,
+     "prints the text of the node"},
 };
 enum { NODE_METHODS = sizeof node_methods / sizeof *node_methods };
 
 /* What its kind calls by that name, beyond the fields. */
-static Value special_attr(Value v, const char *name) {
+static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_attr(v, name);
   if (IS(IRModule, n)) return module_value_attr(v, name);
   if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);
   if (IS(GlobalVar, n) && str_same(name, "name")) return value_str(AS(GlobalVar, n)->name);
   if (node_is_sinfo(n)) return sinfo_attr(v, name);
-  if (node_is_relax(n)) return relax_attr(v, name);
+  if (node_is_relax(n)) return relax_attr(v, name, span);
   return node_is_expr(n) ? expr_attr(v, name) : value_absent();
 }
 
 Value node_get_attr(Value v, const char *name, Span span) {
-  (void)span;
-  Value x = special_attr(v, name);
+  Value x = special_attr(v, name, span);
   if (!x.type) x = node_field_attr(v.node, name);
   return x.type ? x : builtin_method(node_methods, NODE_METHODS, v, name);
 }

@@ -45,8 +45,8 @@ Value tir_operator(BuiltinCall *call) {
     if (IS(IntImm, b) || IS(FloatImm, b)) b = expr_cast(a->dtype, b, call->span);
     else if (IS(IntImm, a) || IS(FloatImm, a)) a = expr_cast(b->dtype, a, call->span);
     else
-      raise("TypeError", call->span, "%s: dtypes differ: %s and %s", call->builtin->name,
-            dtype_text(a->dtype), dtype_text(b->dtype));
+      raise_code(E0310, call->span, "%s: dtypes differ: %s and %s", call->builtin->name,
+                 dtype_text(a->dtype), dtype_text(b->dtype));
   }
   bool gives_bool = kind >= NK_EQ && kind <= NK_Or;
   DataType t = gives_bool ? dtype_with_lanes(BOOL, a->dtype.lanes) : a->dtype;

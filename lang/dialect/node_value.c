@@ -41,13 +41,50 @@ static Value call_op_by_name(const char *name, int n, const Value *operands, Spa
   return value_call_with(op_value(name), n, operands, span);
 }
 
+/* The scalar that a graph value is, as an expression; other values as they are. */
+static Value as_scalar(Value v) {
+  if (value_is_node(v, NK_PrimValue)) return value_node(AS(PrimValue, v.node)->value);
+  Node *scalar = value_is_node(v, NK_RelaxVar) ? graph_scalar(v.node) : NULL;
+  return scalar ? value_node(scalar) : v;
+}
+
+/* A number beside a scalar whose value is not known takes its dtype. */
+static Value beside_scalar(Value number, Value other, Span span) {
+  Node *info = is_relax_value(other) ? sinfo_of(other.node) : NULL;
+  bool is_number = number.type == &type_int || number.type == &type_float;
+  if (!is_number || !IS(PrimStructInfo, info)) return number;
+  Node *x = expr_cast(AS(PrimStructInfo, info)->elem, to_expr(number, span), span);
+  return value_node(to_relax(value_node(x), span));
+}
+
+/* The fields of a graph value of tuple type. */
+static NodeVec tuple_fields(Value v, Span span) {
+  Node *n = to_relax(v, span);
+  if (IS(Tuple, n)) return AS(Tuple, n)->fields;
+  NodeVec out = {0};
+  for (int i = 0; i < AS(TupleStructInfo, sinfo_of(n))->fields.len; i++)
+    vec_push(&out, value_get_item(value_node(n), value_int(i), span).node);
+  return out;
+}
+
+static bool is_tuple_value(Value v) {
+  if (v.type == &type_tuple || v.type == &type_list) return true;
+  return is_relax_value(v) && IS(TupleStructInfo, sinfo_of(v.node));
+}
+
+static Value joined_tuples(Value a, Value b, Span span) {
+  NodeVec fields = tuple_fields(a, span), more = tuple_fields(b, span);
+  for each (Node *, f, &more) vec_push(&fields, *f);
+  return value_node(to_relax(value_node(MAKE(Tuple, span, VOID_TYPE, .fields = fields)), span));
+}
+
 static Value relax_operator(int row, Value a, Value b, Span span) {
   const char *name = operators[row].relax;
   AstOp op = operators[row].op;
   if (!name)
     raise("TypeError", span, "'%s' has no meaning on tensors%s", ast_op_text(op),
           op == AST_EQ || op == AST_NE ? "; write R.equal or R.not_equal" : "");
-  Value operands[] = {a, b};
+  Value operands[] = {beside_scalar(a, b, span), beside_scalar(b, a, span)};
   for (int i = 0; i < 2; i++)
     if (!is_relax_value(operands[i]))
       raise("TypeError", span,
@@ -77,14 +114,10 @@ static Value node_operator(AstOp op, Value a, Value b, Span span) {
   if (value_is_none(b) && op == AST_BITOR && tensor) /* T.Buffer(...) | None */
     return map_set(&tensor->optionals, a.node, a.node), a;
   if (row < 0) return value_absent();
-  if (is_relax_value(a) || is_relax_value(b)) {
-    bool tuples = value_is_node(a, NK_Tuple) && op == AST_ADD;
-    if (!tuples) return relax_operator(row, a, b, span);
-    NodeVec fields = {0};
-    for each (Node *, f, &AS(Tuple, a.node)->fields) vec_push(&fields, *f);
-    for each (Node *, f, &AS(Tuple, to_relax(b, span))->fields) vec_push(&fields, *f);
-    return value_node(to_relax(value_node(MAKE(Tuple, span, VOID_TYPE, .fields = fields)), span));
-  }
+  if (op == AST_ADD && is_tuple_value(a) && is_tuple_value(b)) return joined_tuples(a, b, span);
+  Value x_scalar = as_scalar(a), y_scalar = as_scalar(b);
+  if (!is_relax_value(x_scalar) && !is_relax_value(y_scalar)) a = x_scalar, b = y_scalar;
+  if (is_relax_value(a) || is_relax_value(b)) return relax_operator(row, a, b, span);
   NodeVec x = to_operands(2, (Value[]){a, b}, span);
   return value_node(scalar_operator(row, x.at[0], x.at[1], span));
 }
@@ -187,9 +220,9 @@ static Node *slice_ramp(SliceObject *s, Node *extent, Span span) {
 
 static void check_rank(Buffer *b, int given, Span span) {
   if (given == b->shape.len) return;
-  raise("IndexError", span, "buffer '%s' has %d dimension%s, but %d %s given",
-        b->name ? b->name : "", b->shape.len, b->shape.len == 1 ? "" : "s", given,
-        given == 1 ? "index is" : "indices are");
+  raise_code(E0312, span, "buffer '%s' has %d dimension%s, but %d %s given", b->name ? b->name : "",
+             b->shape.len, b->shape.len == 1 ? "" : "s", given,
+             given == 1 ? "index is" : "indices are");
 }
 
 /* In today's dialect, fewer indices than dimensions are a region over the rest. */
@@ -237,8 +270,8 @@ static Value tuple_item(Node *tuple, Value index, Span span) {
       IS(TupleStructInfo, sinfo_of(tuple)) ? AS(TupleStructInfo, sinfo_of(tuple)) : NULL;
   if (info && i < 0) i += info->fields.len;
   if (i < 0 || (info && i >= info->fields.len))
-    raise("IndexError", span, "index %ld is out of range for a tuple of %d", (long)i,
-          info ? info->fields.len : 0);
+    raise_code(E0408, span, "index %ld is out of range for a tuple of %d", (long)i,
+               info ? info->fields.len : 0);
   if (IS(Tuple, tuple)) return value_node(AS(Tuple, tuple)->fields.at[i]);
   Node *field = info ? info->fields.at[i] : sinfo_object();
   return value_node(

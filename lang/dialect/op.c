@@ -60,6 +60,11 @@ static Env *library_scope(void) {
   return library_env;
 }
 
+bool env_is_library(const Env *env) {
+  while (env && env != library_env) env = env->outer;
+  return env != NULL;
+}
+
 void run_outside(void (*step)(void *), void *context) {
   TensorBuilder *t = tensor;
   GraphBuilder *g = graph;
@@ -102,8 +107,9 @@ static Error *run_library(void (*step)(void *), void *context) {
 
 /* Errors of the library's functions are about the call, not about the library. */
 static _Noreturn void raise_about_call(const OpInfo *info, const Error *e, Span span) {
-  raise(str_same(e->kind, ERROR_INTERNAL) ? e->kind : "TypeError", span, "R.%s: %s",
-        op_short_name(info), e->text);
+  if (str_same(e->kind, ERROR_INTERNAL))
+    raise(e->kind, span, "R.%s: %s", op_short_name(info), e->text);
+  raise_code(E0511, span, "R.%s: %s", op_short_name(info), e->text);
 }
 
 static Value operand_info(const OpParam *p, Node *n);
@@ -127,9 +133,9 @@ static void check_tensor_operand(const OpParam *p, Node *info, Span span) {
   bool fits =
       IS(TensorStructInfo, info) || (p->kind == PARAM_TENSOR_OR_PRIM && IS(PrimStructInfo, info));
   if (!fits)
-    raise("TypeError", span, "'%s' must be a tensor, found a value of %s%s", p->name,
-          info ? ir_print(info, NULL) : "no known type",
-          IS(ObjectStructInfo, info) ? "; use R.match_cast" : "");
+    raise_code(E0509, span, "'%s' must be a tensor, found a value of %s%s", p->name,
+               info ? ir_print(info, NULL) : "no known type",
+               IS(ObjectStructInfo, info) ? "; use R.match_cast" : "");
 }
 
 /* What a rule sees of an operand: its struct info; of a shape the shape itself, which has .values
@@ -369,6 +375,12 @@ Value op_value(const char *name) {
   return info ? value_of(&type_op, (void *)(uintptr_t)info) : value_absent();
 }
 
+Value op_compute(const char *name) {
+  const OpInfo *info = op_info(str_format("relax.%s", name));
+  Value f = info ? definition_of(info)->compute : value_none();
+  return value_is_none(f) ? value_absent() : f;
+}
+
 /* "R" or "R.nn": what stands before a name of this namespace, without "R.". */
 static const char *prefix_of(Namespace *ns) {
   return ns->name[1] ? str_format("%s.", ns->name + 2) : "";
@@ -378,7 +390,7 @@ Value op_namespace_find(Namespace *ns, const char *name) {
   const char *full = str_format("%s%s", prefix_of(ns), name);
   Value v = op_value(full);
   if (v.type) {
-    map_set(&ns->values, str_intern(name), gc_copy(&v, sizeof v));
+    names_set(&ns->values, str_intern(name), v);
     return v;
   }
   const char *prefix = str_format("relax.%s.", full);
@@ -387,7 +399,7 @@ Value op_namespace_find(Namespace *ns, const char *name) {
     Value inner = value_namespace(str_intern(str_format("R.%s", full)));
     ((Namespace *)inner.object)->find = op_namespace_find;
     ((Namespace *)inner.object)->names = op_namespace_names;
-    map_set(&ns->values, str_intern(name), gc_copy(&inner, sizeof inner));
+    names_set(&ns->values, str_intern(name), inner);
     return inner;
   }
   return value_absent();

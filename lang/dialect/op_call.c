@@ -125,8 +125,8 @@ static Node *operand_node(const OpParam *p, Value v, Span span) {
   case PARAM_TENSOR_OR_PRIM:
     if (v.type == &type_poison) raise(ERROR_POISONED, span, "an earlier error");
     if (v.type != &type_node && v.type != &type_tensor)
-      raise("TypeError", span, "'%s' must be a tensor, found %s; write R.const(value, dtype)",
-            p->name, value_type_name(v));
+      raise_code(E0509, span, "'%s' must be a tensor, found %s; write R.const(value, dtype)",
+                 p->name, value_type_name(v));
     return to_relax(v, span);
   case PARAM_PRIM: {
     Node *prim = to_relax(plain_value(v), span);
@@ -149,8 +149,8 @@ static _Noreturn void unknown_argument(const OpDefinition *d, const char *name, 
   StrVec names = {0};
   for each (const OpParam, p, &d->params) vec_push(&names, p->name);
   const char *near = str_near(name, names.at, names.len);
-  raise("TypeError", span, "R.%s has no argument '%s'%s%s%s", op_short_name(&d->info), name,
-        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  raise_code(E0501, span, "R.%s has no argument '%s'%s%s%s", op_short_name(&d->info), name,
+             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 /* The value given for each parameter, or its default; for *rest a list. */
@@ -168,8 +168,8 @@ static ValueVec bind_params(const OpDefinition *d, CallArgs *args) {
     vec_push(&given, v);
   }
   if (at < args->positional.len)
-    raise("TypeError", args->span, "R.%s takes %d argument%s, %d are given", op, d->params.len,
-          d->params.len == 1 ? "" : "s", args->positional.len);
+    raise_code(E0502, args->span, "R.%s takes %d argument%s, %d are given", op, d->params.len,
+               d->params.len == 1 ? "" : "s", args->positional.len);
   for (int i = 0; i < args->names.len; i++) {
     int k = find_param(d, args->names.at[i]);
     if (k < 0) unknown_argument(d, args->names.at[i], args->span);
@@ -181,7 +181,7 @@ static ValueVec bind_params(const OpDefinition *d, CallArgs *args) {
     const OpParam *p = &d->params.at[i];
     if (!given.at[i].type) given.at[i] = p->otherwise;
     if (!given.at[i].type && p->kind == PARAM_REST) given.at[i] = value_list((ValueVec){0});
-    if (!given.at[i].type) raise("TypeError", args->span, "R.%s needs '%s'", op, p->name);
+    if (!given.at[i].type) raise_code(E0502, args->span, "R.%s needs '%s'", op, p->name);
     if (given.at[i].type == &type_poison) raise(ERROR_POISONED, args->span, "an earlier error");
   }
   return given;
@@ -245,8 +245,8 @@ static Value call_op(Value f, CallArgs *args) {
   if (!e) return m.result;
   if (str_same(e->kind, ERROR_INTERNAL) || str_same(e->kind, ERROR_POISONED)) error_raise(e);
   bool named = strncmp(e->text, "R.", 2) == 0;
-  raise(e->kind, args->span, "%s%s%s%s", named ? "" : "R.", named ? "" : op_short_name(&d->info),
-        named ? "" : ": ", e->text);
+  const char *text = named ? e->text : str_format("R.%s: %s", op_short_name(&d->info), e->text);
+  error_raise(NEW(Error, .kind = e->kind, .code = e->code, .text = text, .span = args->span));
 }
 
 static void op_repr(Value v, Str *out) { str_printf(out, "R.%s", op_short_name(v.object)); }

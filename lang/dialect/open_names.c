@@ -84,8 +84,8 @@ static Node *open_attribute(Value v, Span span) {
 }
 
 static Node *open_argument(Value v, Span span) {
-  bool number = v.type == &type_float || v.type == &type_int || v.type == &type_bool ||
-                value_is_node(v, NK_PrimValue) || value_is_node(v, NK_IterVar);
+  bool number = v.type == &type_float || value_is_integer(v) || value_is_node(v, NK_PrimValue) ||
+                value_is_node(v, NK_IterVar);
   return number ? to_expr(v, span) : open_attribute(v, span);
 }
 

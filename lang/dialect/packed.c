@@ -218,12 +218,26 @@ static Value built_get_item(Value v, Value index, Span span) {
         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+/* A module of one function, or its `main`, may be called itself. */
+static Value built_entry(Value v, Span span) {
+  TvmsModule *m = handle_object(v);
+  bool lone = tvms_module_function_count(m) == 1;
+  Value f = built_function(v, lone ? tvms_module_function_name(m, 0) : "main");
+  if (!f.type) raise("TypeError", span, "which function? The module has several and no 'main'");
+  return f;
+}
+
+static Value built_call(Value v, CallArgs *args) {
+  return value_call(built_entry(v, args->span), args);
+}
+
 static Value built_get_attr(Value v, const char *name, Span span) {
-  (void)span;
-  return built_function(v, name);
+  Value f = built_function(v, name);
+  return !f.type && str_same(name, "entry_func") ? built_entry(v, span) : f;
 }
 
 static const ValueType type_built_module = {.name = "built module",
+                                            .call = built_call,
                                             .get_item = built_get_item,
                                             .get_attr = built_get_attr,
                                             .attr_names = built_names};

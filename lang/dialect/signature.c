@@ -33,16 +33,24 @@ static bool body_dtype(AstDef *def, const char *name, DataType *t) {
   return false;
 }
 
-/* The dtype of a scalar parameter of that name: n: T.int64. */
+/* The name of the dtype in T.int64, T.int64() and R.Prim("int64"); "" in others. */
+static const char *scalar_dtype_name(Ast *type) {
+  AstCall *call = type->kind == AST_KIND_Call ? AST_AS(Call, type) : NULL;
+  if (call) type = call->func;
+  if (type->kind != AST_KIND_Attribute) return "";
+  const char *name = AST_AS(Attribute, type)->name;
+  if (!call || !str_same(name, "Prim")) return name;
+  bool given = call->args.len && call->args.at[0]->kind == AST_KIND_Str;
+  return given ? AST_AS(Str, call->args.at[0])->text : "";
+}
+
+/* The dtype of an integer parameter of that name. */
 static bool param_dtype(AstDef *def, const char *name, DataType *t) {
   for each (Ast *, x, &def->params) {
     AstParam *p = AST_AS(Param, *x);
     if (p->name != name || !p->annotation) continue;
-    Ast *type = p->annotation;
-    if (type->kind == AST_KIND_Call) type = AST_AS(Call, type)->func;
     DataType found;
-    bool scalar = type->kind == AST_KIND_Attribute &&
-                  dtype_parse(AST_AS(Attribute, type)->name, &found) && dtype_is_int(found);
+    bool scalar = dtype_parse(scalar_dtype_name(p->annotation), &found) && dtype_is_int(found);
     if (scalar) *t = found;
     return scalar;
   }
@@ -81,9 +89,19 @@ static void declare_quoted(DimScan *scan, Ast *item) {
   if (!outer && !map_has(scan->dims, name)) declare(scan, name, scan->quoted, item->span);
 }
 
+const ValueType type_type_var = {.name = "TypeVar"};
+
+static Value make_type_var(BuiltinCall *call) {
+  return value_of(&type_type_var,
+                  (void *)(uintptr_t)value_as_text(call->args[0], "the name", call->span));
+}
+const Builtin type_var_builtin = {"TypeVar", "name", make_type_var,
+                                  "a dimension that signatures declare by its name"};
+
 static void declare_free(DimScan *scan, Ast *item) {
   const char *name = AST_AS(Name, item)->name;
-  if (!env_find(scan->env, name)) declare(scan, name, INT64, item->span);
+  Value *known = env_find(scan->env, name);
+  if (!known || known->type == &type_type_var) declare(scan, name, INT64, item->span);
 }
 
 /* Does a call or subscript of this value take a shape first? */

@@ -22,12 +22,12 @@ static void declare_parameter(TensorBuilder *t, Env *env, AstParam *p) {
   Span span = p->ast.span;
   if (p->kind == PARAM_SLASH || (p->kind == PARAM_STAR && !p->name)) return;
   if (p->kind != PARAM_PLAIN && p->kind != PARAM_KEYWORD_ONLY)
-    raise("SyntaxError", span, "a prim_func takes plain parameters only");
+    raise_code(E0505, span, "a prim_func takes plain parameters only");
   Value fixed = t->fixed.type ? value_dict_get(t->fixed, value_str(p->name)) : value_absent();
   if (fixed.type) return env_set(env, p->name, fixed);
   if (!p->annotation)
-    raise("SyntaxError", span, "parameter '%s' needs an annotation such as T.handle or T.Buffer",
-          p->name);
+    raise_code(E0505, span, "parameter '%s' needs an annotation such as T.handle or T.Buffer",
+               p->name);
   Value v = parameter_value(eval_annotation(env, p->annotation), p->annotation->span);
   if (value_is_node(v, NK_Buffer)) {
     name_fresh(v, p->name);
@@ -100,9 +100,15 @@ void check_decorator_args(const char *decorator, CallArgs *args, int n, const ch
     for (int i = 0; i < n; i++) found |= str_same(*name, known[i]);
     const char *near = found ? NULL : str_near(*name, known, n);
     if (!found)
-      raise("TypeError", args->span, "@%s has no argument '%s'%s%s%s", decorator, *name,
-            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+      raise_code(E0501, args->span, "@%s has no argument '%s'%s%s%s", decorator, *name,
+                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
+}
+
+Value well_formed(Env *env, Value v, CallArgs *args) {
+  bool wanted = v.type == &type_node && dialect_checks && !env_is_library(env) &&
+                keyword_flag(args, "check_well_formed", true);
+  return wanted && !ir_verify(v.node) ? value_of(&type_poison, NULL) : v;
 }
 
 Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span) {
@@ -139,9 +145,6 @@ static void build_function(void *context) {
                      .buffers = tensor->buffers, .ret_dtype = ret, .attrs = attrs, .body = body);
 }
 
-static Map unchecked; /* functions that were asked not to be checked */
-bool dialect_is_unchecked(const Node *func) { return map_has(&unchecked, func); }
-
 Value tensor_function(Env *env, AstDef *def, CallArgs *args) {
   return tensor_function_with(env, def, args, TENSOR_PLAIN, value_absent());
 }
@@ -157,14 +160,14 @@ Value tensor_function_with(Env *env, AstDef *def, CallArgs *args, TensorForm for
   tensor = outer;
   if (e) report_statement_error(e);
   if (e || diag_error_count() > before) return value_of(&type_poison, NULL);
-  if (!keyword_flag(args, "check_well_formed", true)) map_set(&unchecked, job.result, def);
   return value_node(job.result);
 }
 
 static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   if (definition->kind != AST_KIND_Def)
-    raise("TypeError", definition->span, "@T.prim_func decorates a def");
-  return tensor_function(env, AST_AS(Def, definition), args);
+    raise_code(E0507, definition->span, "@T.prim_func decorates a def");
+  Value v = tensor_function(env, AST_AS(Def, definition), args);
+  return module ? v : well_formed(env, v, args);
 }
 
 const TreeDecorator decorate_prim_func = {"T.prim_func", decorate, NULL};

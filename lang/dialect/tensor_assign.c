@@ -69,8 +69,7 @@ static void bind_number(NameBinder *b, const char *name, Value v, Span span) {
 /* ---- names ---- */
 
 static bool is_number_value(Value v) {
-  if (v.type == &type_int || v.type == &type_float || v.type == &type_bool || v.type == &type_open)
-    return true;
+  if (value_is_integer(v) || v.type == &type_float || v.type == &type_open) return true;
   if (v.type != &type_node || is_fresh_var(v)) return false;
   bool scalar = IS(Buffer, v.node) && map_has(&tensor->scalars, v.node);
   bool vector = IS(BufferRegion, v.node) && !tensor->is_today; /* today a slice stays a region */

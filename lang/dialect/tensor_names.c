@@ -5,13 +5,13 @@
 #define SPAN(i) call->spans[i]
 
 TensorBuilder *need_tensor(const char *what, Span span) {
-  if (!tensor) raise("SyntaxError", span, "T.%s stands only inside a prim_func", what);
+  if (!tensor) raise_code(E0506, span, "T.%s stands only inside a prim_func", what);
   return tensor;
 }
 
 BlockBuilder *need_block(const char *what, Span span) {
   BlockBuilder *b = need_tensor(what, span)->block;
-  if (!b->outer) raise("SyntaxError", span, "T.%s stands only inside a block", what);
+  if (!b->outer) raise_code(E0506, span, "T.%s stands only inside a block", what);
   return b;
 }
 
@@ -20,7 +20,7 @@ BlockBuilder *need_block(const char *what, Span span) {
 static Node *int_expr(Value v, const char *what, Span span) {
   Node *e = to_expr(v, span);
   if (!dtype_is_int(e->dtype))
-    raise("TypeError", span, "%s must be an integer, found %s", what, dtype_text(e->dtype));
+    raise_code(E0319, span, "%s must be an integer, found %s", what, dtype_text(e->dtype));
   return e;
 }
 
@@ -118,7 +118,7 @@ Value t_init(BuiltinCall *call) {
 
 Value t_where(BuiltinCall *call) {
   BlockBuilder *b = need_block("where", call->span);
-  if (b->predicate) raise("SyntaxError", call->span, "the block has a T.where already");
+  if (b->predicate) raise_code(E0508, call->span, "the block has a T.where already");
   b->predicate = to_expr(ARG(0), SPAN(0));
   return value_none();
 }
@@ -156,7 +156,7 @@ static NodeVec to_regions(Value rest, Span span) {
 
 Value t_reads(BuiltinCall *call) {
   BlockBuilder *b = need_block("reads", call->span);
-  if (b->has_reads) raise("SyntaxError", call->span, "the block has a T.reads already");
+  if (b->has_reads) raise_code(E0508, call->span, "the block has a T.reads already");
   b->reads = to_regions(ARG(0), call->span);
   b->has_reads = true;
   return value_none();
@@ -164,7 +164,7 @@ Value t_reads(BuiltinCall *call) {
 
 Value t_writes(BuiltinCall *call) {
   BlockBuilder *b = need_block("writes", call->span);
-  if (b->has_writes) raise("SyntaxError", call->span, "the block has a T.writes already");
+  if (b->has_writes) raise_code(E0508, call->span, "the block has a T.writes already");
   b->writes = to_regions(ARG(0), call->span);
   b->has_writes = true;
   return value_none();
@@ -223,7 +223,7 @@ static Value axis_of_kind(BuiltinCall *call, IterKind kind) {
   Node *binding =
       value_is_none(ARG(1)) ? NULL : int_expr(ARG(1), "the binding of an axis", SPAN(1));
   if (!binding && !b->no_realize)
-    raise("TypeError", call->span, "the axis needs a binding: T.axis.spatial(extent, value)");
+    raise_code(E0512, call->span, "the axis needs a binding: T.axis.spatial(extent, value)");
   return add_axis(b, kind, min, extent, binding, call->span);
 }
 Value t_axis_spatial(BuiltinCall *call) { return axis_of_kind(call, ITER_SPATIAL); }
@@ -236,11 +236,11 @@ Value t_axis_remap(BuiltinCall *call) {
   const char *kinds = value_as_text(ARG(0), "the kinds of T.axis.remap", SPAN(0));
   ValueVec bindings = value_to_vec(ARG(1), SPAN(1)), vars = {0};
   if ((int)strlen(kinds) != bindings.len)
-    raise("ValueError", call->span, "T.axis.remap has %d kinds in \"%s\" for %d loop variables",
-          (int)strlen(kinds), kinds, bindings.len);
+    raise_code(E0512, call->span, "T.axis.remap has %d kinds in \"%s\" for %d loop variables",
+               (int)strlen(kinds), kinds, bindings.len);
   for (int i = 0; i < bindings.len; i++) {
     if (kinds[i] != 'S' && kinds[i] != 'R')
-      raise("ValueError", SPAN(0), "T.axis.remap knows the kinds S and R, found '%c'", kinds[i]);
+      raise_code(E0512, SPAN(0), "T.axis.remap knows the kinds S and R, found '%c'", kinds[i]);
     Node *var = to_expr(bindings.at[i], SPAN(1)), *loop = map_get(&tensor->loops, var);
     if (!loop)
       raise("TypeError", SPAN(1),
@@ -536,7 +536,7 @@ Value t_launch_thread(BuiltinCall *call) {
 
 Value t_func_attr(BuiltinCall *call) {
   TensorBuilder *t = need_tensor("func_attr", call->span);
-  if (t->attrs) raise("SyntaxError", call->span, "the function has a T.func_attr already");
+  if (t->attrs) raise_code(E0508, call->span, "the function has a T.func_attr already");
   t->attrs = dict_from_value(ARG(0), SPAN(0));
   return value_none();
 }

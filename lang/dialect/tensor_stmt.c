@@ -49,11 +49,9 @@ static void expression_statement(Suite *s, AstExprStmt *e) {
 
 /* Remembers the names of a scope that ends, for the message about a use after it. */
 static void end_scope(Env *env) {
-  for (int i = 0; i < env->names.len; i++) {
-    Value *v = env->names.at[i].value;
-    if (!env->names.at[i].key || v->type != &type_node) continue;
-    map_set(&tensor->ended, env->names.at[i].key, NEW(Span, v->node->span.lo, v->node->span.hi));
-  }
+  for each (NameEntry, e, &env->names)
+    if (e->value.type == &type_node)
+      map_set(&tensor->ended, e->name, gc_copy(&e->value.node->span, sizeof(Span)));
 }
 
 /* ---- loops ---- */
@@ -152,7 +150,7 @@ static Value loop_iterable(Env *env, Ast *iter) {
 }
 
 static void for_statement(Suite *s, AstFor *a) {
-  if (a->orelse.len) raise("SyntaxError", a->ast.span, "a loop of a prim_func has no 'else'");
+  if (a->orelse.len) raise_code(E0510, a->ast.span, "a loop of a prim_func has no 'else'");
   Value iterable = loop_iterable(s->env, a->iter);
   if (iterable.type == &type_frame && ((Frame *)iterable.object)->kind == FRAME_FOR)
     loop_over_frame(s, a, iterable.object);
@@ -164,11 +162,11 @@ static Node *condition(Value v, Span span) {
   if (dtype_is_bool(cond->dtype)) return cond;
   if (dtype_is_int(cond->dtype))
     return expr_binary(NK_NE, cond, int_imm(cond->dtype, 0, span), span);
-  raise("TypeError", span, "a condition must be a bool, found %s", dtype_text(cond->dtype));
+  raise_code(E0311, span, "a condition must be a bool, found %s", dtype_text(cond->dtype));
 }
 
 static void while_statement(Suite *s, AstWhile *a) {
-  if (a->orelse.len) raise("SyntaxError", a->ast.span, "a loop of a prim_func has no 'else'");
+  if (a->orelse.len) raise_code(E0510, a->ast.span, "a loop of a prim_func has no 'else'");
   Node *cond = condition(eval(s->env, a->cond), a->cond->span);
   suite_add(s,
             MAKE(While, a->ast.span, VOID_TYPE, .cond = cond,
@@ -239,7 +237,7 @@ static Node *block_suite(Env *env, AstWith *a, int item, Frame *f) {
 
 static Node *init_suite(Env *env, AstWith *a, int item) {
   BlockBuilder *b = tensor->block;
-  if (b->init) raise("SyntaxError", a->items.at[item]->span, "the block has a T.init already");
+  if (b->init) raise_code(E0508, a->items.at[item]->span, "the block has a T.init already");
   b->init = with_items(env, a, item + 1);
   return NULL;
 }
@@ -329,7 +327,7 @@ static void dispatch(Suite *s, Ast *a) {
   case AST_KIND_Pass:
   case AST_KIND_Nonlocal:
   case AST_KIND_Error: return;
-  default: raise("SyntaxError", a->span, "a prim_func can't hold this statement");
+  default: raise_code(E0510, a->span, "a prim_func can't hold this statement");
   }
 }
 
@@ -346,7 +344,7 @@ static void run_statement(void *context) {
 }
 
 static void poison_names(void *env, Ast *target) {
-  if (target->kind == AST_KIND_Name && !map_has(&((Env *)env)->names, AST_AS(Name, target)->name))
+  if (target->kind == AST_KIND_Name && !names_get(&((Env *)env)->names, AST_AS(Name, target)->name))
     env_set(env, AST_AS(Name, target)->name, value_of(&type_poison, NULL));
   else if (target->kind == AST_KIND_Tuple || target->kind == AST_KIND_List)
     ast_each_child(target, poison_names, env);
@@ -355,7 +353,7 @@ static void poison_names(void *env, Ast *target) {
 static bool tell_ended(const char *name, Span span) {
   Span *ended = map_get(&tensor->ended, name);
   if (!ended) return false;
-  Diag *d = diag_error(span, "'%s' is used outside the suite that defines it", name);
+  Diag *d = diag_fault(E0302, span, "'%s' is used outside the suite that defines it", name);
   diag_note(d, *ended, "it is defined here; does the use belong inside this suite?");
   return true;
 }

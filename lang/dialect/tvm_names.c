@@ -103,9 +103,8 @@ static Value tvm_structural_equal(BuiltinCall *call) { return value_bool(equal_n
 static Value tvm_assert_structural_equal(BuiltinCall *call) {
   const char *why = NULL;
   if (!equal_nodes(call, &why))
-    raise("AssertionError", call->span,
-          "the two differ at %s\n---- left ----\n%s\n---- right ----\n%s", why,
-          ir_print(ARG(0).node, NULL), ir_print(ARG(1).node, NULL));
+    raise("AssertionError", call->span, "the two differ at %s; left and right:\n%s", why,
+          ir_print_diff(ARG(0).node, ARG(1).node));
   return value_none();
 }
 
@@ -130,6 +129,7 @@ static const Builtin tvm_builtins[] = {
     {"load_module", "path", tvm_load_module, "a library made by tvms build"},
 };
 static const Builtin ir_builtins[] = {
+    {"load_json", "json_str", tvm_load_json, "what tvm.ir.save_json wrote: metadata of constants"},
     {"structural_equal", "lhs, rhs, map_free_vars=False", tvm_structural_equal,
      "are two pieces of IR equal, but for names?"},
     {"assert_structural_equal", "lhs, rhs, map_free_vars=False", tvm_assert_structural_equal,
@@ -182,9 +182,39 @@ static Value ir_library(void) {
   return ns;
 }
 
+/* tvm.topi: what graph operators compute, as functions of te. Its namespaces are those of R. */
+static Value topi_find(Namespace *ns, const char *name) {
+  const char *prefix = str_same(ns->name, "tvm.topi") ? "" : ns->name + strlen("tvm.topi.");
+  const char *full = *prefix ? str_format("%s.%s", prefix, name) : name;
+  Value f = op_compute(full);
+  if (f.type) return f;
+  Value inner = value_find_attr(graph_namespace(), str_intern(name), (Span){0});
+  if (*prefix || inner.type != &type_namespace) return value_absent();
+  Value v = value_namespace(str_intern(str_format("tvm.topi.%s", name)));
+  ((Namespace *)v.object)->find = topi_find;
+  ((Namespace *)v.object)->is_part = true;
+  return v;
+}
+
+static Value topi_namespace(void) {
+  static Value ns;
+  if (ns.type) return ns;
+  ns = value_namespace("tvm.topi");
+  ((Namespace *)ns.object)->find = topi_find;
+  ((Namespace *)ns.object)->is_part = true;
+  return ns;
+}
+
+static Value tvm_part(const char *name) {
+  return value_get_attr(tvm_namespace(), str_intern(name), (Span){0});
+}
+Value tvm_ir_namespace(void) { return tvm_part("ir"); }
+Value tvm_tir_namespace(void) { return tvm_part("tir"); }
+Value tvm_relax_namespace(void) { return tvm_part("relax"); }
+
 /* What tvm holds beside its own names: those of tvm.ir, and of the library's module tvm. */
 static Value find_in_tvm(Namespace *ns, const char *name) {
-  Value *ir = map_get(&ns->values, str_intern("ir"));
+  Value *ir = names_get(&ns->values, str_intern("ir"));
   Value x = value_find_attr(*ir, str_intern(name), (Span){0});
   return x.type ? x : library_attr("tvm", name);
 }
@@ -204,6 +234,7 @@ Value tvm_namespace(void) {
   namespace_set(tir, "transform", transform_namespace());
   namespace_set(ns, "relax", relax);
   namespace_set(ns, "te", te_namespace());
+  namespace_set(ns, "topi", topi_namespace());
   namespace_set(ns, "transform", transform_namespace());
   namespace_set(ns, "script", namespace_import("tvm.script", (Span){0}));
   ((Namespace *)ns.object)->find = find_in_tvm;

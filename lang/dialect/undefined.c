@@ -8,19 +8,15 @@ void report_statement_error(const Error *e) {
 
 /* ---- near names: all that are in scope, and those of suites that have ended ---- */
 
-static void add_names(StrVec *out, const Map *names) {
-  for (int i = 0; i < names->len; i++)
-    if (names->at[i].key) vec_push(out, names->at[i].key);
-}
-
 static void tell(UndefinedNames *u, AstName *name) {
   if (map_has(u->told, name->name)) return;
   map_set(u->told, name->name, name);
   if (u->tell_ended(name->name, name->ast.span)) return;
   StrVec options = {0};
-  add_names(&options, u->ended);
-  for (Env *e = u->env; e; e = e->outer) add_names(&options, &e->names);
-  Diag *d = diag_error(name->ast.span, "NameError: name '%s' is not defined", name->name);
+  for (int i = 0; i < u->ended->len; i++)
+    if (u->ended->at[i].key) vec_push(&options, u->ended->at[i].key);
+  env_names(u->env, &options);
+  Diag *d = diag_fault(E0201, name->ast.span, "NameError: name '%s' is not defined", name->name);
   diag_near(d, name->name, options.at, options.len);
 }
 

@@ -42,8 +42,10 @@ void bind_target(Binder *b, Ast *target, Value x, Span span) {
     AstSubscript *s = AST_AS(Subscript, target);
     Value v = eval(b->env, s->value);
     Value index = eval(b->env, s->index);
+    Value *item = v.type == &type_list ? item_at_once(v, index) : NULL;
     eval_span = target->span;
-    value_set_item(v, index, x, target->span);
+    if (item) *item = x;
+    else value_set_item(v, index, x, target->span);
     break;
   }
   case AST_KIND_Attribute: {
@@ -57,14 +59,27 @@ void bind_target(Binder *b, Ast *target, Value x, Span span) {
   }
 }
 
-static void bind_in_scope(Binder *b, Ast *name, Value x) {
-  env_assign(b->env, AST_AS(Name, name)->name, x);
-}
+static void bind_in_scope(Binder *b, Ast *name, Value x) { assign_name(b->env, name, x); }
 
 void assign_target(Env *env, Ast *target, Value x, Span span) {
-  if (target->kind == AST_KIND_Name) return env_assign(env, AST_AS(Name, target)->name, x);
+  if (target->kind == AST_KIND_Name) return assign_name(env, target, x);
   Binder b = {.bind = bind_in_scope, .env = env};
   bind_target(&b, target, x, span);
+}
+
+/* a, b = x, y: without a tuple in between. */
+bool assign_side_by_side(Env *env, const AstVec *targets, const AstVec *values) {
+  int n = targets->len;
+  if (values->len != n || has_starred(targets) || has_starred(values)) return false;
+  Value got[n + 1];
+  for (int i = 0; i < n; i++) got[i] = eval(env, values->at[i]);
+  for (int i = 0; i < n; i++) assign_target(env, targets->at[i], got[i], values->at[i]->span);
+  return true;
+}
+
+static Value in_place(AstOp op, Value old, Value x, Span span) {
+  Value r = arith_at_once(op, old, x);
+  return r.type ? r : value_inplace(op, old, x, span);
 }
 
 void aug_assign(Env *env, AstAugAssign *s) {
@@ -73,20 +88,20 @@ void aug_assign(Env *env, AstAugAssign *s) {
   switch (t->kind) {
   case AST_KIND_Name: {
     Value old = eval(env, t);
-    env_assign(env, AST_AS(Name, t)->name, value_inplace(s->op, old, eval(env, s->value), span));
+    assign_name(env, t, in_place(s->op, old, eval(env, s->value), span));
     break;
   }
   case AST_KIND_Subscript: {
     Value v = eval(env, AST_AS(Subscript, t)->value), i = eval(env, AST_AS(Subscript, t)->index);
     Value old = value_get_item(v, i, t->span);
-    value_set_item(v, i, value_inplace(s->op, old, eval(env, s->value), span), t->span);
+    value_set_item(v, i, in_place(s->op, old, eval(env, s->value), span), t->span);
     break;
   }
   case AST_KIND_Attribute: {
     Value v = eval(env, AST_AS(Attribute, t)->value);
     const char *name = AST_AS(Attribute, t)->name;
     Value old = value_get_attr(v, name, t->span);
-    value_set_attr(v, name, value_inplace(s->op, old, eval(env, s->value), span), t->span);
+    value_set_attr(v, name, in_place(s->op, old, eval(env, s->value), span), t->span);
     break;
   }
   default: raise("SyntaxError", t->span, "cannot assign to this expression with an operator");
@@ -96,9 +111,9 @@ void aug_assign(Env *env, AstAugAssign *s) {
 static void delete_attribute(Env *env, AstAttribute *a) {
   Value v = eval(env, a->value);
   bool gone = false;
-  if (v.type == &type_instance) gone = map_remove(&((InstanceObject *)v.object)->attrs, a->name);
+  if (v.type == &type_instance) gone = names_remove(&((InstanceObject *)v.object)->attrs, a->name);
   if (v.type == &type_class && !((ClassObject *)v.object)->is_builtin)
-    gone = map_remove(&((ClassObject *)v.object)->attrs, a->name);
+    gone = names_remove(&((ClassObject *)v.object)->attrs, a->name);
   if (gone) return;
   value_get_attr(v, a->name, a->ast.span);
   raise("AttributeError", a->ast.span, "attribute '%s' of '%s' object cannot be deleted", a->name,
@@ -107,12 +122,9 @@ static void delete_attribute(Env *env, AstAttribute *a) {
 
 static void delete_name(Env *env, Ast *target) {
   const char *name = AST_AS(Name, target)->name;
-  if (map_remove(&env->names, name)) return;
-  bool global = false;
-  for each (const char *, g, &env->globals) global |= *g == name;
-  if (global && map_remove(&env_module(env)->names, name)) return;
   env_get(env, name, target->span);
-  raise("NameError", target->span, "name '%s' is not of this scope", name);
+  if (!env_remove(env, name))
+    raise("NameError", target->span, "name '%s' is not of this scope", name);
 }
 
 void delete_target(Env *env, Ast *target) {

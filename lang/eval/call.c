@@ -1,4 +1,9 @@
-/* call.c -- calls: arguments in order, functions of the language run in a new scope. */
+/* call.c -- calls: arguments in order, functions of the language run in a new scope.
+ *
+ * The scope of a call lies on the C stack unless something in the function may keep it. Where the
+ * arguments are plain expressions they are evaluated straight into the callee's scope; otherwise,
+ * and for all other callables, into CallArgs, which lie on the C stack too: who keeps them copies
+ * them. A method is called without making a bound method first. */
 #include "lang/eval/eval_impl.h"
 
 CallStack calls;
@@ -32,8 +37,8 @@ static void push_mapping(Env *env, Ast *inner, CallArgs *out, int *count) {
 void eval_args(Env *env, const AstVec *args, CallArgs *out) {
   VEC(Span) named_spans = {0};
   out->env = env;
-  vec_reserve(&out->positional, args->len);
-  vec_reserve(&out->spans, args->len);
+  vec_reserve(&out->positional, out->positional.len + args->len);
+  vec_reserve(&out->spans, out->spans.len + args->len);
   for each (Ast *, arg, args) {
     Ast *a = *arg;
     if (a->kind == AST_KIND_Starred) {
@@ -53,28 +58,7 @@ void eval_args(Env *env, const AstVec *args, CallArgs *out) {
   for each (Span, s, &named_spans) vec_push(&out->spans, *s);
 }
 
-Value eval_call(Env *env, Ast *e) {
-  AstCall *c = AST_AS(Call, e);
-  Value f = eval(env, c->func);
-  CallArgs args = {.span = e->span};
-  eval_args(env, &c->args, &args);
-  eval_span = e->span;
-  return value_call(f, &args);
-}
-
 /* ---- functions of the language ---- */
-
-void function_bind(FunctionObject *f, Env *env, CallArgs *args) {
-  const Signature *s = &f->plan->signature;
-  int n = s->params.len;
-  Value *values = NEW_ARRAY(Value, n + 1);
-  if (f->plan->simple && args->positional.len == n && !args->names.len) {
-    if (n) memcpy(values, args->positional.at, sizeof(Value) * (size_t)n);
-  } else {
-    signature_bind(s, f->name, args, f->defaults.at, values, NULL);
-  }
-  for (int i = 0; i < n; i++) map_set(&env->names, s->params.at[i].name, &values[i]);
-}
 
 const char *function_first_param(const FunctionObject *f) {
   const Signature *s = &f->plan->signature;
@@ -87,6 +71,28 @@ int function_arity(Value f) {
   return o->plan->signature.params.len;
 }
 
+/* A new scope for a call of f, its entries at `at`; `here` and `at` are on the caller's stack and
+ * used unless the scope may be kept. */
+static Env *open_scope(FunctionObject *f, Env *here, NameEntry *at) {
+  const FunctionPlan *plan = f->plan;
+  Env *env = here;
+  if (plan->keeps) {
+    env = gc_alloc(sizeof *env);
+    at = NEW_ARRAY(NameEntry, plan->scope.len + 1);
+  }
+  *env = (Env){.names = plan->scope,
+               .outer = f->closure,
+               .plan = plan,
+               .function = f,
+               .on_stack = !plan->keeps};
+  env->names.at = memcpy(at, plan->scope.at, sizeof *at * (size_t)plan->scope.len);
+  env->names.cap = plan->scope.len;
+  return env;
+}
+
+/* How many entries the caller of open_scope has to have on its stack. */
+static int stack_entries(const FunctionPlan *plan) { return plan->keeps ? 1 : plan->scope.len + 1; }
+
 static Value run_body(FunctionObject *f, Env *env) {
   if (f->def->kind == AST_KIND_Lambda) return eval(env, AST_AS(Lambda, f->def)->body);
   AstDef *def = AST_AS(Def, f->def);
@@ -96,14 +102,144 @@ static Value run_body(FunctionObject *f, Env *env) {
   return flow == FLOW_RETURN ? x.result : value_none();
 }
 
-Value function_call(Value v, CallArgs *args) {
-  FunctionObject *f = v.object;
-  Env *env = NEW(Env, .outer = f->closure, .is_function = true, .locals = &f->plan->locals,
-                 .globals = f->plan->globals, .nonlocals = f->plan->nonlocals, .function = f);
-  function_bind(f, env, args);
-  CallFrame frame = {f->name, args->span};
+static Value run_call(FunctionObject *f, Env *env, Span span) {
+  interrupt_check(span);
+  stack_check(span);
+  CallFrame frame = {f->name, span};
   vec_push(&calls, frame);
   Value result = run_body(f, env);
   calls.len--;
   return result;
+}
+
+static void bind_params(FunctionObject *f, Env *env, CallArgs *args) {
+  const Signature *s = &f->plan->signature;
+  int n = s->params.len;
+  Value values[n + 1], *from = values;
+  if (f->plan->simple && args->positional.len == n && !args->names.len) from = args->positional.at;
+  else signature_bind(s, f->name, args, f->defaults.at, values, NULL);
+  for (int i = 0; i < n; i++) env->names.at[i].value = from[i];
+}
+
+void function_bind(FunctionObject *f, Env *env, CallArgs *args) {
+  const Signature *s = &f->plan->signature;
+  Value values[s->params.len + 1];
+  signature_bind(s, f->name, args, f->defaults.at, values, NULL);
+  for (int i = 0; i < s->params.len; i++) env_set(env, s->params.at[i].name, values[i]);
+}
+
+Value function_call(Value v, CallArgs *args) {
+  FunctionObject *f = v.object;
+  Env here;
+  NameEntry entries[stack_entries(f->plan)];
+  Env *env = open_scope(f, &here, entries);
+  bind_params(f, env, args);
+  return run_call(f, env, args->span);
+}
+
+/* ---- call expressions ---- */
+
+/* What is called, and the object before its dot if that is to be the first argument. */
+typedef struct Callee {
+  Value f, self;
+  const Builtin *method; /* of self, instead of f */
+} Callee;
+
+static Callee eval_callee(Env *env, Ast *func) {
+  if (func->kind != AST_KIND_Attribute) return (Callee){.f = eval(env, func)};
+  AstAttribute *a = AST_AS(Attribute, func);
+  Value v = eval(env, a->value);
+  Callee c = {.self = v};
+  if (v.type == &type_instance) c.f = instance_method(v.object, a->name);
+  else if (v.type->methods) c.method = builtin_find(v.type->methods, v.type->method_count, a->name);
+  if (c.f.type || c.method) return c;
+  return (Callee){.f = value_get_attr(v, a->name, a->name_span.hi ? a->name_span : func->span)};
+}
+
+/* Neither *spread nor keyword=. Remembered in the tree. */
+static bool has_plain_args(AstCall *c) {
+  enum { UNKNOWN, PLAIN, OTHER };
+  if (c->ast.hint == UNKNOWN) {
+    c->ast.hint = PLAIN;
+    for each (Ast *, a, &c->args)
+      if ((*a)->kind == AST_KIND_Starred || (*a)->kind == AST_KIND_Keyword) c->ast.hint = OTHER;
+  }
+  return c->ast.hint == PLAIN;
+}
+
+static bool takes(Value f, int n) {
+  if (f.type != &type_function) return false;
+  const FunctionPlan *plan = ((FunctionObject *)f.object)->plan;
+  return plan->simple && plan->signature.params.len == n;
+}
+
+static Value call_into_scope(Env *env, AstCall *c, FunctionObject *f, Value self) {
+  Env here;
+  NameEntry entries[stack_entries(f->plan)];
+  Env *scope = open_scope(f, &here, entries);
+  NameEntry *at = scope->names.at;
+  if (self.type) at++->value = self;
+  for each (Ast *, a, &c->args) at++->value = eval(env, *a);
+  eval_span = c->ast.span;
+  return run_call(f, scope, c->ast.span);
+}
+
+/* A new object of a class whose __init__ takes just these arguments. */
+static Value call_class(Env *env, AstCall *c, ClassObject *class, FunctionObject *init) {
+  Value o = value_instance(class);
+  class_check_init(call_into_scope(env, c, init, o), c->ast.span);
+  return o;
+}
+
+static Value call_callee(const Callee *c, CallArgs *args) {
+  if (!c->method) return value_call(c->f, args);
+  stack_check(args->span);
+  return builtin_call(c->method, c->self, args);
+}
+
+static Value call_with_plain_args(Env *env, AstCall *c, const Callee *callee) {
+  bool with_self = callee->self.type && !callee->method;
+  int n = c->args.len + with_self, i = 0;
+  Value values[n + 1];
+  Span spans[n + 1];
+  if (with_self) {
+    values[i] = callee->self;
+    spans[i++] = c->ast.span;
+  }
+  for each (Ast *, a, &c->args) {
+    values[i] = eval(env, *a);
+    spans[i++] = (*a)->span;
+  }
+  CallArgs args = {.span = c->ast.span,
+                   .env = env,
+                   .positional = {.at = values, .len = n, .cap = n},
+                   .spans = {.at = spans, .len = n, .cap = n}};
+  eval_span = c->ast.span;
+  return call_callee(callee, &args);
+}
+
+static Value call_with_any_args(Env *env, AstCall *c, const Callee *callee) {
+  CallArgs args = {.span = c->ast.span};
+  if (callee->self.type && !callee->method) {
+    vec_push(&args.positional, callee->self);
+    vec_push(&args.spans, c->ast.span);
+  }
+  eval_args(env, &c->args, &args);
+  eval_span = c->ast.span;
+  return call_callee(callee, &args);
+}
+
+Value eval_call(Env *env, Ast *e) {
+  AstCall *c = AST_AS(Call, e);
+  Callee callee = eval_callee(env, c->func);
+  if (!has_plain_args(c)) return call_with_any_args(env, c, &callee);
+  if (!callee.method) {
+    if (takes(callee.f, c->args.len + (callee.self.type != NULL)))
+      return call_into_scope(env, c, callee.f.object, callee.self);
+    if (callee.f.type == &type_class) {
+      Value init = class_plain_init(callee.f.object);
+      if (takes(init, c->args.len + 1)) return call_class(env, c, callee.f.object, init.object);
+    }
+  }
+  return call_with_plain_args(env, c, &callee);
 }

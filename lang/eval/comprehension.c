@@ -32,13 +32,11 @@ static void run_inside(Comp *k, int i) {
   else run_clauses(k, i + 1);
 }
 
-static void bind_here(Binder *b, Ast *name, Value x) {
-  env_set(b->env, AST_AS(Name, name)->name, x);
-}
+static void bind_here(Binder *b, Ast *name, Value x) { bind_name_here(b->env, name, x); }
 
 static void bind_clause(Comp *k, AstCompFor *f, Value x) {
   Binder b = {.bind = bind_here, .env = k->env};
-  if (f->target->kind == AST_KIND_Name) env_set(k->env, AST_AS(Name, f->target)->name, x);
+  if (f->target->kind == AST_KIND_Name) bind_name_here(k->env, f->target, x);
   else bind_target(&b, f->target, x, f->iter->span);
 }
 

@@ -31,7 +31,7 @@ Value function_new(Env *env, Ast *def) {
 static Value tree_call(Value v, CallArgs *args) {
   TreeDecorator *t = v.object;
   return value_of(&type_tree_decorator, NEW(TreeDecorator, .name = t->name, .decorate = t->decorate,
-                                            .args = gc_copy(args, sizeof *args)));
+                                            .args = args_copy(args)));
 }
 
 static void tree_repr(Value v, Str *out) {
@@ -110,7 +110,8 @@ static Value make_class(Env *env, Ast *s) {
     if (doc->kind == AST_KIND_Str) class->doc = AST_AS(Str, doc)->text;
   }
   exec_block(body, &c->body);
-  class->attrs = body->names;
+  for each (NameEntry, e, &body->names)
+    if (e->name) class_set(class, e->name, e->value);
   class->definition = s;
   return value_class(class);
 }

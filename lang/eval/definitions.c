@@ -18,6 +18,18 @@ static bool has_call(Ast *node) {
   return found;
 }
 
+/* Calls that define something and do nothing else: n = TypeVar("n"), metadata =
+ * tvm.ir.load_json(...). */
+static bool is_defining_call(Ast *s) {
+  Ast *value = s->kind == AST_KIND_Assign ? AST_AS(Assign, s)->value : NULL;
+  if (!value || value->kind != AST_KIND_Call) return false;
+  Ast *func = AST_AS(Call, value)->func;
+  const char *name = func->kind == AST_KIND_Name        ? AST_AS(Name, func)->name
+                     : func->kind == AST_KIND_Attribute ? AST_AS(Attribute, func)->name
+                                                        : NULL;
+  return str_same(name, "TypeVar") || str_same(name, "load_json");
+}
+
 static bool is_definition(Ast *s) {
   switch (s->kind) {
   case AST_KIND_Import:
@@ -25,7 +37,7 @@ static bool is_definition(Ast *s) {
   case AST_KIND_Def:
   case AST_KIND_Class: return true;
   case AST_KIND_Assign:
-  case AST_KIND_AnnAssign: return !has_call(s);
+  case AST_KIND_AnnAssign: return !has_call(s) || is_defining_call(s);
   default: return false;
   }
 }

@@ -8,13 +8,12 @@
 /* A scope: names to values, and the scope around it. */
 typedef struct Env Env;
 struct Env {
-  Map names; /* interned name to Value * */
+  Names names;
   Env *outer;
-  bool is_function;          /* a def's own scope: assignment binds here */
-  bool is_class;             /* a class body: functions inside it do not see its names */
-  bool is_comprehension;     /* := inside it binds in the scope around it */
-  StrVec globals, nonlocals; /* names declared so, of a function scope */
-  const Map *locals;         /* of a function scope: every name it assigns; NULL if not known */
+  bool is_class;                    /* a class body: functions inside it do not see its names */
+  bool is_comprehension;            /* := inside it binds in the scope around it */
+  bool on_stack;                    /* ends with the call that made it: nothing may keep it */
+  const struct FunctionPlan *plan;  /* of a call's scope: every name it assigns is in `names` */
   struct FunctionObject *function;  /* whose call this scope is, or NULL */
   struct ClassObject *class_object; /* of a class body, once it has run */
   const char *path;                 /* of the file, of a module's scope; else NULL */
@@ -27,10 +26,14 @@ void env_set(Env *env, const char *interned_name, Value x); /* in this scope */
 /* Raises NameError with a near name from all scopes. */
 Value env_get(Env *env, const char *interned_name, Span span);
 
+/* What may be kept: the scope itself, or a copy of one that ends with its call. */
+Env *env_keep(Env *env);
+
 /* Assigns a name as the statement `name = x` would in this scope: `global` and `nonlocal` count. */
 void env_assign(Env *env, const char *interned_name, Value x);
-Env *env_module(Env *env);               /* the module's scope around */
-void env_names(Env *env, StrVec *names); /* visible from here, inner first */
+bool env_remove(Env *env, const char *interned_name); /* del name; false if it is of no use here */
+Env *env_module(Env *env);                            /* the module's scope around */
+void env_names(Env *env, StrVec *names);              /* visible from here, inner first */
 
 Value eval(Env *env, Ast *expression);
 /* The arguments of a call expression, evaluated in order. */
@@ -65,6 +68,9 @@ Value function_new(Env *env, Ast *def_or_lambda);
 Value module_load_file(const char *name, const char *path, Span span);
 /* The same of a text that the program carries. */
 Value module_load_source(const char *name, const Source *source);
+/* Binds the arguments of a call to the parameters, as names of `env`. */
+void function_bind(struct FunctionObject *f, Env *env, CallArgs *args);
+
 /* Binds the arguments of a call to the parameters, as names of `env`. */
 void function_bind(struct FunctionObject *f, Env *env, CallArgs *args);
 

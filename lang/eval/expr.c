@@ -1,23 +1,41 @@
 /* expr.c -- evaluates expressions, one function a kind. */
-#include "lang/dialect/dialect.h"
 #include "lang/eval/eval_impl.h"
+#include "lang/value/big_int.h"
 
 /* ---- literals and names ---- */
 
-static Value eval_name(Env *env, Ast *e) {
-  const char *name = AST_AS(Name, e)->name;
-  Value *x = env_find(env, name);
-  return x ? *x : env_get(env, name, e->span);
+/* Values of literals that are objects, made once; the tree has the place + 1. */
+static ValueVec constants;
+
+static Value constant(Ast *e, Value (*make)(Ast *e)) {
+  if (!e->hint) {
+    Value v = make(e);
+    vec_push(&constants, v);
+    e->hint = (uint32_t)constants.len;
+  }
+  return constants.at[e->hint - 1];
+}
+
+static Value big_literal(Ast *e) {
+  const Source *s = source_locate(e->span.lo).source;
+  const char *text = s->text + (e->span.lo - s->base);
+  size_t n = e->span.hi - e->span.lo;
+  char mark = (char)(text[1] | 0x20);
+  int base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
+  if (base != 10) text += 2, n -= 2;
+  return big_from_digits(text, n, base, false);
+}
+
+static Value text_literal(Ast *e) {
+  AstStr *s = AST_AS(Str, e);
+  return value_of(&type_str, NEW(StrObject, .text = s->text, .len = s->len, .length = -1));
 }
 
 static Value eval_int(Env *env, Ast *e) {
   (void)env;
   AstInt *i = AST_AS(Int, e);
-  bool wide = !i->too_large && i->value > INT64_MAX;
-  if (wide && dialect_reads_program()) return dialect_wide_int(i->value, e->span);
-  if (i->too_large || i->value > INT64_MAX)
-    raise("OverflowError", e->span, "the number does not fit in a 64-bit int");
-  return value_int((int64_t)i->value);
+  if (!i->too_large && i->value <= INT64_MAX) return value_int((int64_t)i->value);
+  return constant(e, big_literal);
 }
 
 static Value eval_float(Env *env, Ast *e) {
@@ -26,9 +44,8 @@ static Value eval_float(Env *env, Ast *e) {
 
 static Value eval_str(Env *env, Ast *e) {
   (void)env;
-  AstStr *s = AST_AS(Str, e);
-  if (s->bytes) raise("SyntaxError", e->span, "bytes are not supported");
-  return value_of(&type_str, NEW(StrObject, .text = s->text, .len = s->len, .length = -1));
+  if (AST_AS(Str, e)->bytes) raise("SyntaxError", e->span, "bytes are not supported");
+  return constant(e, text_literal);
 }
 
 static Value eval_none(Env *env, Ast *e) { return (void)env, (void)e, value_none(); }
@@ -60,48 +77,20 @@ static Value eval_fstring(Env *env, Ast *e) {
 
 static Value eval_binary(Env *env, Ast *e) {
   AstBinary *b = AST_AS(Binary, e);
-  Value x = eval(env, b->left), y = eval(env, b->right);
-  if (x.type == &type_int && y.type == &type_int) {
-    int64_t r;
-    switch (b->op) {
-    case AST_ADD:
-      if (!__builtin_add_overflow(x.integer, y.integer, &r)) return value_int(r);
-      break;
-    case AST_SUB:
-      if (!__builtin_sub_overflow(x.integer, y.integer, &r)) return value_int(r);
-      break;
-    case AST_MUL:
-      if (!__builtin_mul_overflow(x.integer, y.integer, &r)) return value_int(r);
-      break;
-    default: break;
-    }
-  }
+  Value x = eval(env, b->left), y = eval(env, b->right), r = arith_at_once(b->op, x, y);
+  if (r.type) return r;
   eval_span = e->span;
   return value_binary(b->op, x, y, e->span);
 }
 
 static Value eval_unary(Env *env, Ast *e) {
   AstUnary *u = AST_AS(Unary, e);
-  if (u->op == AST_NEG && u->operand->kind == AST_KIND_Int) {
-    AstInt *i = AST_AS(Int, u->operand);
-    if (!i->too_large && i->value == (uint64_t)INT64_MAX + 1) return value_int(INT64_MIN);
-  }
   return value_unary(u->op, eval(env, u->operand), e->span);
 }
 
-static Value compare_pair(AstOp op, Value a, Value b, Span span) {
-  if (a.type == &type_int && b.type == &type_int) {
-    int64_t x = a.integer, y = b.integer;
-    switch (op) {
-    case AST_EQ: return value_bool(x == y);
-    case AST_NE: return value_bool(x != y);
-    case AST_LT: return value_bool(x < y);
-    case AST_LE: return value_bool(x <= y);
-    case AST_GT: return value_bool(x > y);
-    case AST_GE: return value_bool(x >= y);
-    default: break;
-    }
-  }
+static inline Value compare_pair(AstOp op, Value a, Value b, Span span) {
+  Value r = compare_at_once(op, a, b);
+  if (r.type) return r;
   eval_span = span;
   return value_compare(op, a, b, span);
 }
@@ -110,6 +99,7 @@ static Value compare_pair(AstOp op, Value a, Value b, Span span) {
 static Value eval_compare(Env *env, Ast *e) {
   AstCompare *c = AST_AS(Compare, e);
   Value left = eval(env, c->left), result = value_absent();
+  if (c->ops.len == 1) return compare_pair(c->ops.at[0], left, eval(env, c->rights.at[0]), e->span);
   for (int i = 0; i < c->ops.len; i++) {
     Value right = eval(env, c->rights.at[i]);
     Value pair = compare_pair(c->ops.at[i], left, right, e->span);
@@ -153,7 +143,7 @@ static Value eval_if_exp(Env *env, Ast *e) {
 static Value eval_named(Env *env, Ast *e) {
   AstNamedExpr *n = AST_AS(NamedExpr, e);
   Value x = eval(env, n->value);
-  env_assign(env, AST_AS(Name, n->target)->name, x);
+  assign_name(env, n->target, x);
   return x;
 }
 
@@ -162,12 +152,21 @@ static Value eval_named(Env *env, Ast *e) {
 static Value eval_attribute(Env *env, Ast *e) {
   AstAttribute *a = AST_AS(Attribute, e);
   Value v = eval(env, a->value);
+  if (v.type == &type_instance) {
+    Names *own = &((InstanceObject *)v.object)->attrs;
+    if (e->hint < (uint32_t)own->len && own->at[e->hint].name == a->name)
+      return own->at[e->hint].value;
+    int place = names_find(own, a->name);
+    if (place >= 0) return e->hint = (uint32_t)place, own->at[place].value;
+  }
   return value_get_attr(v, a->name, a->name_span.hi ? a->name_span : e->span);
 }
 
 static Value eval_subscript(Env *env, Ast *e) {
   AstSubscript *s = AST_AS(Subscript, e);
   Value v = eval(env, s->value), index = eval(env, s->index);
+  Value *item = item_at_once(v, index);
+  if (item) return *item;
   eval_span = e->span;
   return value_get_item(v, index, e->span);
 }
@@ -180,6 +179,12 @@ static Value eval_slice(Env *env, Ast *e) {
 }
 
 /* ---- displays ---- */
+
+bool has_starred(const AstVec *items) {
+  for each (Ast *, item, items)
+    if ((*item)->kind == AST_KIND_Starred) return true;
+  return false;
+}
 
 static ValueVec eval_items(Env *env, const AstVec *items) {
   ValueVec out = {0};
@@ -198,7 +203,11 @@ static ValueVec eval_items(Env *env, const AstVec *items) {
 }
 
 static Value eval_tuple(Env *env, Ast *e) {
-  return value_tuple(eval_items(env, &AST_AS(Tuple, e)->items));
+  const AstVec *items = &AST_AS(Tuple, e)->items;
+  if (has_starred(items)) return value_tuple(eval_items(env, items));
+  Value tuple = value_tuple_new(items->len);
+  for (int i = 0; i < items->len; i++) value_items(tuple)->at[i] = eval(env, items->at[i]);
+  return tuple;
 }
 static Value eval_list(Env *env, Ast *e) {
   return value_list(eval_items(env, &AST_AS(List, e)->items));

@@ -18,14 +18,12 @@ typedef struct FileModule {
 static Map modules; /* interned path to FileModule * */
 
 static Value file_module_find(Namespace *ns, const char *name) {
-  Value *x = map_get(&((FileModule *)(void *)ns)->env->names, name);
+  Value *x = names_get(&((FileModule *)(void *)ns)->env->names, name);
   return x ? *x : value_absent();
 }
 
 static void file_module_names(Namespace *ns, StrVec *out) {
-  Map *m = &((FileModule *)(void *)ns)->env->names;
-  for (int i = 0; i < m->len; i++)
-    if (m->at[i].key) vec_push(out, m->at[i].key);
+  names_list(&((FileModule *)(void *)ns)->env->names, out);
 }
 
 static void file_module_set(Namespace *ns, const char *name, Value x) {

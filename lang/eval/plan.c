@@ -7,7 +7,7 @@ typedef struct Scan {
 } Scan;
 
 static void add_local(Scan *s, const char *name) {
-  map_set(&s->plan->locals, name, (void *)(uintptr_t)name);
+  if (names_find(&s->plan->scope, name) < 0) names_set(&s->plan->scope, name, value_absent());
 }
 
 static void scan(void *context, Ast *n);
@@ -63,9 +63,18 @@ static void scan(void *context, Ast *n) {
   case AST_KIND_ImportFrom: scan_aliases(s, &AST_AS(ImportFrom, n)->names); return;
   case AST_KIND_Global: scan_names(&s->plan->globals, &AST_AS(Global, n)->names); return;
   case AST_KIND_Nonlocal: scan_names(&s->plan->nonlocals, &AST_AS(Nonlocal, n)->names); return;
-  case AST_KIND_Def: add_local(s, AST_AS(Def, n)->name); return;
-  case AST_KIND_Class: add_local(s, AST_AS(Class, n)->name); return;
-  case AST_KIND_Lambda: return;
+  case AST_KIND_Def:
+    s->plan->keeps = true;
+    add_local(s, AST_AS(Def, n)->name);
+    return;
+  case AST_KIND_Class:
+    s->plan->keeps = true;
+    add_local(s, AST_AS(Class, n)->name);
+    return;
+  case AST_KIND_Lambda: s->plan->keeps = true; return;
+  case AST_KIND_Comprehension:
+    s->plan->keeps |= AST_AS(Comprehension, n)->display == AST_GENERATOR;
+    break;
   default: break;
   }
   ast_each_child(n, scan, s);
@@ -85,9 +94,9 @@ static void plan_params(FunctionPlan *plan, const AstVec *params) {
     if (a->kind == PARAM_STAR) s->star = s->params.len;
     if (a->kind == PARAM_DOUBLE_STAR) s->double_star = s->params.len;
     if (a->kind == PARAM_PLAIN) s->positional++;
-    if (map_has(&plan->locals, a->name))
+    if (names_find(&plan->scope, a->name) >= 0)
       raise("SyntaxError", a->ast.span, "two parameters are named '%s'", a->name);
-    map_set(&plan->locals, a->name, (void *)(uintptr_t)a->name);
+    names_set(&plan->scope, a->name, value_absent());
     vec_push(&s->params, q);
   }
 }
@@ -108,9 +117,10 @@ static FunctionPlan *make_plan(Ast *def) {
     plan_params(plan, &AST_AS(Def, def)->params);
     for each (Ast *, st, &AST_AS(Def, def)->body) scan(&s, *st);
     plan->doc = docstring(&AST_AS(Def, def)->body);
+    plan->keeps |= AST_AS(Def, def)->generator;
   }
-  for each (const char *, name, &plan->globals) map_remove(&plan->locals, *name);
-  for each (const char *, name, &plan->nonlocals) map_remove(&plan->locals, *name);
+  for each (const char *, name, &plan->globals) names_remove(&plan->scope, *name);
+  for each (const char *, name, &plan->nonlocals) names_remove(&plan->scope, *name);
   return plan;
 }
 

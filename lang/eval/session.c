@@ -4,6 +4,8 @@
 #include "lang/builtin/builtin.h"
 #include "lang/dialect/dialect.h"
 #include "lang/eval/eval_impl.h"
+#include "lang/eval/warn.h"
+#include "lang/value/big_int.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,6 +13,7 @@
 
 void lang_start(int argc, char **argv) {
   stack_start();
+  big_start();
   exceptions_start();
   builtins_start(argc, argv);
   dialect_start();
@@ -82,6 +85,8 @@ bool session_run(Session *s, const Source *source, Value *last) {
     session_define(s, r.module);
     return false;
   }
+  warn_about(r.module);
+  if (diag_error_count() > before) return false; /* by -Werror */
   Error *e = eval_protect(run_module, &r);
   if (e && !str_same(e->kind, ERROR_INTERNAL) &&
       exception_matches(e, exception_class("SystemExit")))

@@ -31,6 +31,10 @@ static Flow exec_expr(Exec *x, Ast *s) {
 
 static Flow exec_assign(Exec *x, Ast *s) {
   AstAssign *a = AST_AS(Assign, s);
+  Ast *target = a->targets.at[0];
+  if (target->kind == AST_KIND_Tuple && a->value->kind == AST_KIND_Tuple && a->targets.len == 1 &&
+      assign_side_by_side(x->env, &AST_AS(Tuple, target)->items, &AST_AS(Tuple, a->value)->items))
+    return FLOW_NEXT;
   Value v = eval(x->env, a->value);
   for each (Ast *, t, &a->targets) assign_target(x->env, *t, v, a->value->span);
   return FLOW_NEXT;
@@ -148,12 +152,9 @@ static Flow exec_while(Exec *x, Ast *s) {
 }
 
 static Flow for_range(Exec *x, AstFor *f, const RangeObject *r, bool *left) {
-  const char *name = f->target->kind == AST_KIND_Name ? AST_AS(Name, f->target)->name : NULL;
-  bool plain = name && !x->env->globals.len && !x->env->nonlocals.len && !x->env->is_comprehension;
   for (int64_t n = 0, i = r->start; n < r->length; n++) {
     interrupt_check(f->iter->span);
-    if (plain) env_set(x->env, name, value_int(i));
-    else assign_target(x->env, f->target, value_int(i), f->iter->span);
+    assign_target(x->env, f->target, value_int(i), f->iter->span);
     Flow flow = exec_statements(x, &f->body);
     if (leaves_loop(&flow)) return *left = true, flow;
     i = (int64_t)((uint64_t)i + (uint64_t)r->step);

@@ -27,7 +27,7 @@ static Flow run_handler(Exec *x, AstHandler *h, Error *e) {
   handling = e;
   if (h->name) env_assign(x->env, h->name, exception_of(e));
   Flow flow = exec_statements(x, &h->body);
-  if (h->name && !x->env->is_comprehension) map_remove(&x->env->names, h->name);
+  if (h->name && !x->env->is_comprehension) env_remove(x->env, h->name);
   handling = was;
   return flow;
 }

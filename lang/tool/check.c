@@ -1,6 +1,7 @@
 /* check.c -- `tvms check`: reads modules, verifies them, and with --roundtrip prints and reads them
  * again. */
 #include "lang/tool/tool.h"
+#include "lang/dialect/dialect.h"
 
 int tool_check(int argc, char **argv) {
   bool roundtrip = false;
@@ -11,16 +12,14 @@ int tool_check(int argc, char **argv) {
   int status, failed = STATUS_OK;
   if (!options_parse(options, 2, &argc, argv, &status)) return status;
   if (argc < 2) return usage_error("check", "which file?");
-  PrintOptions print = {.show_meta = true};
+  PrintOptions print = {.constants = CONSTANTS_INLINE};
   if (!print_style_parse(style, &print)) return usage_error("check", "no style '%s'", style);
   for (int i = 1; i < argc; i++) {
     Session *s = tool_definitions(argv[i]);
     NamedModuleVec modules = {0};
     if (s) modules = session_modules(s);
-    for each (NamedModule, m, &modules)
-      if (m->to_check) ir_verify(m->module);
     if (s && roundtrip && !diag_error_count())
-      for each (NamedModule, m, &modules) tool_roundtrip(argv[i], m, &print);
+      for each (NamedModule, m, &modules) check_roundtrip(argv[i], m, &print);
     if (!diag_error_count())
       printf("%s: %d module%s, well-formed\n", argv[i], modules.len, modules.len == 1 ? "" : "s");
     if (tool_flush() != STATUS_OK) failed = STATUS_ERROR;

@@ -1,11 +1,15 @@
 /* define.c -- the modules that a file defines, for the subcommands that work on them. */
 #include "lang/dialect/packed.h"
+#include "lang/eval/warn.h"
 #include "lang/tool/tool.h"
 #include <string.h>
 
 Session *session_definitions(const Source *source, const char *path) {
   Session *s = session_new(path);
-  session_define(s, parse_module(source));
+  int before = diag_error_count();
+  AstModule *tree = parse_module(source);
+  if (diag_error_count() == before) warn_about(tree);
+  session_define(s, tree);
   return s;
 }
 
@@ -17,17 +21,13 @@ static bool is_function(Value v) {
 
 NamedModuleVec session_modules(Session *s) {
   NamedModuleVec out = {0};
-  Map *names = &s->globals->names;
-  for (int i = 0; i < names->len; i++) {
-    if (!names->at[i].key) continue;
-    Value v = *(Value *)names->at[i].value;
-    NamedModule m = {names->at[i].key, NULL, false};
+  for each (NameEntry, e, &s->globals->names) {
+    if (!e->name) continue;
+    Value v = e->value;
+    NamedModule m = {e->name, NULL};
     if (jit_generic(v)) v = value_node(jit_generic(v));
     if (value_is_node(v, NK_IRModule)) m.module = v.node;
-    else if (is_function(v)) {
-      m.module = to_module(v, v.node->span);
-      m.to_check = !dialect_is_unchecked(v.node);
-    }
+    else if (is_function(v)) m.module = to_module(v, v.node->span);
     if (m.module) vec_push(&out, m);
   }
   return out;

@@ -29,14 +29,20 @@ static const char *near_command(const char *name) {
   return str_near(name, names, COMMANDS);
 }
 
-bool tool_colour(void) {
+static bool want_json;
+
+/* Decided once, when first asked for: the program itself may send its errors elsewhere later. */
+DiagForm tool_diag_form(void) {
+  static bool known, colour;
   const char *no = getenv("NO_COLOR");
-  return isatty(STDERR_FILENO) && !(no && *no);
+  if (!known) colour = isatty(STDERR_FILENO) && !(no && *no);
+  known = true;
+  return want_json ? DIAG_JSON : colour ? DIAG_COLOUR : DIAG_PLAIN;
 }
 
 int tool_flush(void) {
   fflush(stdout);
-  return diag_flush(stderr, tool_colour()) ? STATUS_ERROR : STATUS_OK;
+  return diag_flush(stderr, tool_diag_form()) ? STATUS_ERROR : STATUS_OK;
 }
 
 int usage_error(const char *command, const char *format, ...) {
@@ -91,6 +97,42 @@ int tool_help(int argc, char **argv) {
   return c->run(2, help_args);
 }
 
+/* ---- options of every command ---- */
+
+static int unknown_warning(const char *command, const char *flag) {
+  const char *names[CODE_COUNT + 2] = {"all", "error"};
+  int n = 2;
+  for (DiagCode c = NO_CODE + 1; c < CODE_COUNT; c++)
+    if (code_row(c)->warning) names[n++] = code_row(c)->warning;
+  const char *near = str_near(strncmp(flag, "no-", 3) == 0 ? flag + 3 : flag, names, n);
+  return usage_error(command, "there is no warning '%s'%s; `tvms explain` lists them", flag,
+                     near ? str_format("; did you mean '%s'?", near) : "");
+}
+
+/* Takes argv[*i] (and its value, moving *i) if it is one of these. *status: what is wrong with it.
+ */
+static bool take_common(const char *command, int *i, int argc, char **argv, int *status) {
+  static const char name[] = "--diagnostics";
+  const char *arg = argv[*i];
+  *status = STATUS_OK;
+  if (strncmp(arg, "-W", 2) == 0) {
+    if (!diag_set_warning(arg + 2)) *status = unknown_warning(command, arg + 2);
+    return true;
+  }
+  size_t n = sizeof name - 1;
+  if (strncmp(arg, name, n) != 0 || (arg[n] && arg[n] != '=')) return false;
+  const char *form = arg[n] ? arg + n + 1 : *i + 1 < argc ? argv[++*i] : "";
+  want_json = strcmp(form, "json") == 0;
+  if (!want_json && strcmp(form, "text") != 0)
+    *status = usage_error(command, "option '--diagnostics' is text or json, not '%s'", form);
+  return true;
+}
+
+static void print_common(void) {
+  puts("  --diagnostics FORM       write diagnostics as text, or as json: one object a line\n"
+       "  -Wall, -Wno-NAME, ...    which warnings are told; -Werror makes errors of them");
+}
+
 /* ---- options ---- */
 
 static void print_options(const Option *options, int n, const char *command) {
@@ -101,6 +143,7 @@ static void print_options(const Option *options, int n, const char *command) {
     const char *names = o->letter ? str_format("-%c, %s", o->letter, o->name) : o->name;
     printf("  %-24s %s\n", o->value ? str_format("%s VALUE", names) : names, o->doc);
   }
+  print_common();
 }
 
 static const Option *find_option(const Option *options, int n, const char *arg,
@@ -150,6 +193,10 @@ bool options_parse(const Option *options, int n, int *argc, char **argv, int *st
       print_options(options, n, argv[0]);
       return false;
     }
+    if (take_common(argv[0], &i, *argc, argv, status)) {
+      if (*status) return false;
+      continue;
+    }
     const Option *o = find_option(options, n, arg, &value);
     if (!o) return *status = unknown_option(options, n, argv[0], arg), false;
     if (o->flag) *o->flag = true;
@@ -173,7 +220,21 @@ static int run_text(int argc, char **argv) {
   return STATUS_OK;
 }
 
+/* Options that stand before the command or the file; they are taken out of argv. */
+static int take_leading(int *argc, char **argv) {
+  int status, i = 1;
+  while (i < *argc && take_common(NULL, &i, *argc, argv, &status)) {
+    if (status) return status;
+    i++;
+  }
+  for (int from = i, to = 1; from <= *argc; from++) argv[to++] = argv[from];
+  *argc -= i - 1;
+  return STATUS_OK;
+}
+
 static int dispatch(int argc, char **argv) {
+  int leading = take_leading(&argc, argv);
+  if (leading) return leading;
   if (argc < 2) {
     char *repl[] = {"repl", NULL}, *script[] = {"run", "-", NULL};
     return isatty(STDIN_FILENO) ? tool_repl(1, repl) : tool_run(2, script);

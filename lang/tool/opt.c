@@ -20,7 +20,7 @@ static void run_opt(void *context) {
   if (job->module || !all.len) {
     Node *one = tool_one_module("opt", s, job->module, job->path);
     all = (NamedModuleVec){0};
-    if (one) vec_push(&all, ((NamedModule){job->module, one, false}));
+    if (one) vec_push(&all, ((NamedModule){job->module, one}));
   }
   Str text = {0};
   for each (NamedModule, m, &all)

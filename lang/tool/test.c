@@ -1,196 +1,217 @@
-/* test.c -- `tvms test`: runs test files, tells what failed, and counts. */
-#include "lang/tool/test.h"
-#include "lang/value/object.h"
-#include <ctype.h>
+/* test.c -- `tvms test`: gives the files to workers, watches them, and tells what they found. */
 #include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "lang/tool/test.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
-static struct {
-  const char *pattern; /* NULL: all */
-  bool update;
-  int passed, failed;
-} tests;
+typedef struct Job {
+  const char *path;
+  TestResultVec results;
+  bool done;
+} Job;
 
-static bool is_wanted(const char *name) { return !tests.pattern || strstr(name, tests.pattern); }
+typedef struct Worker {
+  Job *job; /* NULL: no process */
+  pid_t pid;
+  int pipe, output;
+  off_t seen; /* of `output`: what belongs to tests that have ended */
+  Str line;   /* read from the pipe, not whole yet */
+  int number; /* of the last test that began */
+  const char *name;
+  bool in_test, timed_out;
+  double began; /* the test, or the worker */
+} Worker;
 
-/* Counts a result, and tells a failure with the diagnostics of the current list. */
-static void finish(const char *name, bool ok) {
-  if (ok) {
-    tests.passed++;
-    return;
-  }
-  tests.failed++;
-  fflush(stdout);
-  fprintf(stderr, "FAIL %s\n", name);
+static TestOptions options = {.timeout = 300};
+static VEC(Job *) jobs;
+static Worker *workers;
+static int worker_count = 1;
+static int next_job, next_told;
+static bool stopping;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* ---- cases ---- */
+/* ---- starting and ending workers ---- */
 
-static const char *line_end(const char *at, const char *end) {
-  const char *newline = memchr(at, '\n', (size_t)(end - at));
-  return newline ? newline : end;
+static void work(void *context) {
+  Worker *w = context;
+  test_worker(w->job->path, w->number + 1, &options, w->pipe);
 }
 
-static bool is_separator(const char *at, const char *stop) {
-  static const char mark[] = "# -----";
-  return (size_t)(stop - at) >= sizeof mark - 1 && memcmp(at, mark, sizeof mark - 1) == 0;
-}
-
-/* Reads `# TEST: form argument`, if the line is one. */
-static void read_form(TestCase *t, const char *at, const char *stop) {
-  static const char mark[] = "# TEST:";
-  size_t n = sizeof mark - 1;
-  if ((size_t)(stop - at) < n || memcmp(at, mark, n) != 0) return;
-  at += n;
-  while (at < stop && *at == ' ') at++;
-  const char *word = at;
-  while (at < stop && !isspace((unsigned char)*at)) at++;
-  t->form = str_copy_n(word, (size_t)(at - word));
-  while (at < stop && *at == ' ') at++;
-  while (stop > at && isspace((unsigned char)stop[-1])) stop--;
-  t->argument = str_copy_n(at, (size_t)(stop - at));
-}
-
-/* A case takes over the form of the one before, unless it names its own. */
-static TestCaseVec split_cases(const Source *s) {
-  TestCaseVec cases = {0};
-  TestCase t = {.path = s->name, .text = s->text, .first_line = 1, .form = "run", .argument = ""};
-  const char *end = s->text + s->len;
-  int line = 1;
-  for (const char *at = s->text, *stop; at < end; at = stop + (stop < end), line++) {
-    stop = line_end(at, end);
-    if (strcmp(t.form, "run") != 0 && is_separator(at, stop)) {
-      t.len = (size_t)(at - t.text);
-      vec_push(&cases, t);
-      t.text = stop + (stop < end);
-      t.first_line = line + 1;
-    } else {
-      read_form(&t, at, stop);
-    }
-  }
-  t.len = (size_t)(end - t.text);
-  vec_push(&cases, t);
-  return cases;
-}
-
-const Source *test_source(const TestCase *t) {
-  Str text = {0};
-  for (int i = 1; i < t->first_line; i++) str_add_char(&text, '\n');
-  str_add_n(&text, t->text, t->len);
-  return source_add(t->path, str_text(&text), text.len);
-}
-
-typedef struct CaseRun {
-  const TestCase *t;
-  bool ok;
-  const char *actual;
-} CaseRun;
-
-static void run_case(void *context) {
-  CaseRun *r = context;
-  const char *form = r->t->form;
-  if (strcmp(form, "expect-error") == 0) r->ok = test_expect_errors(r->t);
-  else if (strcmp(form, "output") == 0) r->ok = test_output(r->t, &r->actual);
-  else if (strcmp(form, "pass") == 0) r->ok = test_pass(r->t);
-  else if (strcmp(form, "roundtrip") == 0) r->ok = test_roundtrip(r->t);
-  else
-    diag_error((Span){0},
-               "%s: unknown form of test '%s'; the forms are run, expect-error, "
-               "output, module, pass and roundtrip",
-               r->t->path, form);
-}
-
-/* Errors that a case lets out are its failure. */
-static bool run_protected(CaseRun *r) {
-  Error *e = eval_protect(run_case, r);
-  if (e) error_report_uncaught(e);
-  return !e && r->ok;
-}
-
-static void write_back(const char *path, const char *text) {
-  const char *temporary = str_format("%s.tmp", path);
-  FILE *f = fopen(temporary, "w");
-  bool ok = f && fputs(text, f) >= 0;
-  if (f && fclose(f) != 0) ok = false;
-  if (!ok || rename(temporary, path) != 0) fprintf(stderr, "tvms test: cannot write %s\n", path);
-}
-
-static void run_cases(const Source *source, const TestCaseVec *cases) {
-  Str updated = {0};
-  const char *at = source->text;
-  bool changed = false;
-  for each (TestCase, t, cases) {
-    const char *name = cases->len > 1 ? str_format("%s:%d", t->path, t->first_line) : t->path;
-    CaseRun r = {.t = t};
-    if (is_wanted(name)) {
-      DiagVec *outer = diag_capture();
-      bool ok = run_protected(&r), mended = tests.update && r.actual;
-      DiagVec *found = diag_restore(outer);
-      if (!mended) diag_append(found);
-      finish(name, ok || mended);
-      tool_flush();
-    }
-    str_add_n(&updated, at, (size_t)(t->text - at));
-    at = t->text + t->len;
-    if (r.actual) str_add(&updated, test_updated(t->text, t->len, r.actual));
-    else str_add_n(&updated, t->text, t->len);
-    changed |= r.actual != NULL;
-  }
-  if (tests.update && changed) write_back(source->name, str_text(&updated));
-}
-
-/* ---- files of functions ---- */
-
-typedef struct FunctionRun {
-  Value function;
-  Span span;
-} FunctionRun;
-
-static void run_function(void *context) {
-  FunctionRun *r = context;
-  value_call_with(r->function, 0, NULL, r->span);
-}
-
-static void run_functions(Session *s, const char *path) {
-  Map names = s->globals->names;
-  int found = 0;
-  for (int i = 0; i < names.len; i++) {
-    const char *name = names.at[i].key;
-    if (!name || strncmp(name, "test_", 5) != 0) continue;
-    Value f = *(Value *)names.at[i].value;
-    if (!value_is_callable(f)) continue;
-    found++;
-    const char *full = str_format("%s::%s", path, name);
-    if (!is_wanted(full)) continue;
-    int before = diag_error_count();
-    FunctionRun r = {.function = f};
-    Error *e = eval_protect(run_function, &r);
-    if (e) error_report_uncaught(e);
-    finish(full, !e && diag_error_count() == before);
-    tool_flush();
-  }
-  if (!found && is_wanted(path)) finish(path, true);
-}
-
-static void run_file(const char *path) {
-  const Source *source = source_read(path);
-  if (!source) {
-    finish(path, false);
-    tool_flush();
-    return;
-  }
-  if (tests.pattern && !strstr(path, tests.pattern) && !strstr(source->text, tests.pattern)) return;
-  TestCaseVec cases = split_cases(source);
-  if (strcmp(cases.at[0].form, "module") == 0) return;
-  if (strcmp(cases.at[0].form, "run") != 0) return run_cases(source, &cases);
-  Session *s = session_new(path);
-  bool ok = session_run(s, source, NULL);
-  if (ok) return run_functions(s, path);
-  if (s->exited) diag_error((Span){0}, "%s: the text called sys.exit()", path);
-  finish(path, false);
+_Noreturn static void be_worker(Worker *w) {
+  int null = open("/dev/null", O_RDONLY);
+  dup2(null, STDIN_FILENO);
+  dup2(w->output, STDOUT_FILENO);
+  dup2(w->output, STDERR_FILENO);
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* so that a crash leaves what was printed */
+  setvbuf(stderr, NULL, _IOFBF, BUFSIZ);
+  diag_capture();
+  Error *e = protect(work, w);
+  if (e) error_report(e);
   tool_flush();
+  fflush(NULL);
+  _exit(e ? STATUS_INTERNAL : STATUS_OK);
+}
+
+/* A file without a name, for what a worker says. */
+static int open_output(void) {
+  FILE *f = tmpfile();
+  int fd = f ? fcntl(fileno(f), F_DUPFD_CLOEXEC, 0) : -1;
+  if (f) fclose(f);
+  if (fd < 0) raise("OSError", (Span){0}, "cannot capture what tests print: no temporary file");
+  return fd;
+}
+
+/* Starts on the job, behind test `w->number`. */
+static void start(Worker *w) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC)) raise("OSError", (Span){0}, "cannot start a test: no pipe");
+  w->output = open_output();
+  w->seen = 0;
+  w->line.len = 0;
+  w->in_test = w->timed_out = false;
+  w->name = w->job->path;
+  w->began = now();
+  fflush(NULL);
+  w->pid = fork();
+  if (w->pid < 0) raise("OSError", (Span){0}, "cannot start a test: no process");
+  w->pipe = ends[w->pid ? 0 : 1];
+  if (!w->pid) be_worker(w);
+  close(ends[1]);
+}
+
+/* What the worker has written since the last test, up to a place; it may be further by now. */
+static const char *take_output(Worker *w, off_t end) {
+  Str text = {0};
+  char part[4096];
+  while (w->seen < end) {
+    size_t wanted = end - w->seen < (off_t)sizeof part ? (size_t)(end - w->seen) : sizeof part;
+    ssize_t n = pread(w->output, part, wanted, w->seen);
+    if (n <= 0) break;
+    str_add_n(&text, part, (size_t)n);
+    w->seen += n;
+  }
+  return text.len ? str_text(&text) : "";
+}
+
+static void add_result(Worker *w, TestOutcome outcome, double seconds, const char *reason,
+                       off_t output_end) {
+  TestResult r = {w->job->path, w->name, outcome, seconds, reason, take_output(w, output_end)};
+  vec_push(&w->job->results, r);
+  if (outcome == TEST_FAILED && options.stop_at_first) stopping = true;
+  w->in_test = false;
+  w->began = now();
+}
+
+/* ---- what workers say ---- */
+
+static void take_line(Worker *w, const char *line) {
+  int number, outcome, used = 0;
+  long output_end;
+  double seconds;
+  if (sscanf(line, "B\t%d\t%n", &number, &used) == 1 && used) {
+    w->number = number;
+    w->name = str_copy_n(line + used, strlen(line + used));
+    w->in_test = true;
+    w->began = now();
+  } else if (sscanf(line, "E\t%ld\t%d\t%lf\t%n", &output_end, &outcome, &seconds, &used) == 3 &&
+             used) {
+    add_result(w, (TestOutcome)outcome, seconds, str_copy_n(line + used, strlen(line + used)),
+               output_end);
+  }
+}
+
+static void take_bytes(Worker *w, const char *bytes, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (bytes[i] != '\n') {
+      str_add_char(&w->line, bytes[i]);
+      continue;
+    }
+    take_line(w, w->line.len ? str_text(&w->line) : "");
+    w->line.len = 0;
+  }
+}
+
+static const char *how_it_ended(const Worker *w, int status) {
+  if (w->timed_out) return str_format("timed out after %g s", options.timeout);
+  if (WIFSIGNALED(status))
+    return str_format("killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return str_format("the process ended with status %d", WEXITSTATUS(status));
+}
+
+/* The worker has gone: by itself, or in the middle of a test, behind which another goes on. */
+static void finish(Worker *w) {
+  int status = 0;
+  while (waitpid(w->pid, &status, 0) < 0) {}
+  close(w->pipe);
+  bool in_test = w->in_test, bad = in_test || status;
+  if (bad && !stopping)
+    add_result(w, TEST_FAILED, now() - w->began, how_it_ended(w, status), INT64_MAX);
+  close(w->output);
+  if (in_test && !stopping) return start(w);
+  w->job->done = true;
+  w->job = NULL;
+}
+
+static void read_from(Worker *w) {
+  char bytes[4096];
+  ssize_t n = read(w->pipe, bytes, sizeof bytes);
+  if (n > 0) take_bytes(w, bytes, (size_t)n);
+  else finish(w);
+}
+
+/* ---- the loop ---- */
+
+static void tell_done(void) {
+  for (; next_told < jobs.len && jobs.at[next_told]->done; next_told++)
+    for each (TestResult, r, &jobs.at[next_told]->results) test_tell(r, &options);
+}
+
+static void start_waiting(void) {
+  for (int i = 0; i < worker_count && !stopping; i++)
+    if (!workers[i].job && next_job < jobs.len) {
+      workers[i] = (Worker){.job = jobs.at[next_job++], .number = -1};
+      start(&workers[i]);
+    }
+}
+
+static void end_late(void) {
+  for (int i = 0; i < worker_count; i++) {
+    Worker *w = &workers[i];
+    if (!w->job || w->timed_out || (!stopping && now() - w->began < options.timeout)) continue;
+    w->timed_out = true;
+    kill(w->pid, SIGKILL);
+  }
+}
+
+static void run_jobs(void) {
+  workers = gc_alloc(sizeof *workers * (size_t)worker_count);
+  struct pollfd *polled = gc_alloc(sizeof *polled * (size_t)worker_count);
+  for (int running = 1; running;) {
+    start_waiting();
+    running = 0;
+    for (int i = 0; i < worker_count; i++) {
+      polled[i] = (struct pollfd){.fd = workers[i].job ? workers[i].pipe : -1, .events = POLLIN};
+      running += workers[i].job != NULL;
+    }
+    if (running && poll(polled, (nfds_t)worker_count, 100) > 0)
+      for (int i = 0; i < worker_count; i++)
+        if (polled[i].revents) read_from(&workers[i]);
+    end_late();
+    tell_done();
+  }
 }
 
 /* ---- the command ---- */
@@ -199,38 +220,94 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void run_path(const char *path) {
+static bool ends_with(const char *text, const char *suffix) {
+  size_t n = strlen(text), m = strlen(suffix);
+  return n > m && strcmp(text + n - m, suffix) == 0;
+}
+
+/* A file, or of a folder every .tvms file and test_*.py, in order of their names. */
+static void add_path(const char *path) {
   struct stat info;
-  if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return run_file(path);
+  if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+    vec_push(&jobs, NEW(Job, .path = path));
+    return;
+  }
   DIR *dir = opendir(path);
   VEC(const char *) names = {0};
   for (struct dirent *e; dir && (e = readdir(dir));) {
     if (e->d_name[0] == '.') continue;
     const char *inner = str_format("%s/%s", path, e->d_name);
     bool is_folder = stat(inner, &info) == 0 && S_ISDIR(info.st_mode);
-    size_t n = strlen(inner);
-    if (is_folder || (n > 5 && strcmp(inner + n - 5, ".tvms") == 0)) vec_push(&names, inner);
+    bool python = strncmp(e->d_name, "test_", 5) == 0 && ends_with(inner, ".py");
+    if (is_folder || python || ends_with(inner, ".tvms")) vec_push(&names, inner);
   }
   if (dir) closedir(dir);
   if (names.len) qsort(names.at, (size_t)names.len, sizeof *names.at, by_name);
-  for each (const char *, name, &names) run_path(*name);
+  for each (const char *, name, &names) add_path(*name);
+}
+
+/* Workers write to files: what they make of the terminal's width and colour is decided here. */
+static void note_terminal(void) {
+  struct winsize size;
+  tool_diag_form();
+  if (isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+    setenv("COLUMNS", str_format("%d", size.ws_col), 0);
+}
+
+static bool number_of(const char *text, double least, double *out) {
+  char *end;
+  *out = strtod(text, &end);
+  return end > text && !*end && *out >= least;
+}
+
+typedef struct Report {
+  const char *junit;
+  int slowest, failed;
+} Report;
+
+static void run_and_report(void *context) {
+  Report *report = context;
+  TestResultVec all = {0};
+  run_jobs();
+  for each (Job *, j, &jobs)
+    for each (TestResult, r, &(*j)->results) vec_push(&all, *r);
+  fflush(stderr);
+  if (report->junit) test_write_junit(&all, report->junit);
+  test_tell_slowest(&all, report->slowest);
+  report->failed = test_tell_counts(&all);
 }
 
 int tool_test(int argc, char **argv) {
-  const Option options[] = {
-      {.name = "--match",
-       .letter = 'k',
-       .value = &tests.pattern,
-       .doc = "only tests whose name holds this"},
-      {.name = "--update",
-       .flag = &tests.update,
-       .doc = "make the CHECK lines say what is printed"},
+  const char *parallel = "1", *timeout = "300", *slowest = "0";
+  Report report = {0};
+  const Option rows[] = {
+      {"--match", 'k', &options.pattern, NULL,
+       "only tests whose name holds this: words with not, and, or, ( )"},
+      {"--jobs", 'j', &parallel, NULL, "how many files are tested at a time"},
+      {"--exitfirst", 'x', NULL, &options.stop_at_first, "stop at the first test that fails"},
+      {"--verbose", 'v', NULL, &options.verbose, "a line for every test"},
+      {"--show-output", 's', NULL, &options.show_output, "what tests print, also if they pass"},
+      {"--timeout", 0, &timeout, NULL, "seconds that a test may take (300)"},
+      {"--durations", 0, &slowest, NULL, "list this many of the slowest tests"},
+      {"--junit", 0, &report.junit, NULL, "write the results to a file, in JUnit's form"},
+      {"--update", 0, NULL, &options.update, "make the CHECK lines say what is printed"},
   };
   int status;
-  if (!options_parse(options, 2, &argc, argv, &status)) return status;
+  double n, shown;
+  if (!options_parse(rows, sizeof rows / sizeof *rows, &argc, argv, &status)) return status;
   if (argc < 2) return usage_error("test", "which files?");
-  for (int i = 1; i < argc; i++) run_path(argv[i]);
-  fflush(stderr);
-  printf("%d passed, %d failed\n", tests.passed, tests.failed);
-  return tests.failed ? STATUS_ERROR : STATUS_OK;
+  const char *fault = options.pattern ? test_pattern_fault(options.pattern) : NULL;
+  if (fault) return usage_error("test", "-k '%s': %s", options.pattern, fault);
+  if (!number_of(parallel, 1, &n) || n > 1000)
+    return usage_error("test", "option '-j' is a number from 1 on, not '%s'", parallel);
+  if (!number_of(timeout, 0.001, &options.timeout))
+    return usage_error("test", "option '--timeout' is a number of seconds, not '%s'", timeout);
+  if (!number_of(slowest, 0, &shown))
+    return usage_error("test", "option '--durations' is a number, not '%s'", slowest);
+  worker_count = (int)n;
+  report.slowest = (int)shown;
+  for (int i = 1; i < argc; i++) add_path(argv[i]);
+  note_terminal();
+  status = tool_protected(run_and_report, &report);
+  return report.failed ? STATUS_ERROR : status;
 }

@@ -7,7 +7,7 @@
 
 /* The value of a global as a module; a lone function is called main on both sides. */
 static Node *module_named(Session *s, const char *name, Span span) {
-  Value *v = map_get(&s->globals->names, str_intern(name));
+  Value *v = names_get(&s->globals->names, str_intern(name));
   if (!v) {
     diag_error(span, "the case defines no %s", name);
     return NULL;
@@ -37,7 +37,7 @@ static void run_pass_test(void *context) {
   if (t->ok) return;
   Diag *d =
       diag_error(t->span, "after %s the module differs from Expected at %s", t->pipeline, why);
-  diag_help(d, "it is\n%s\nand not\n%s", ir_print(after, NULL), ir_print(expected, NULL));
+  diag_help(d, "found and expected:\n%s", ir_print_diff(after, expected));
 }
 
 bool test_pass(const TestCase *t) {

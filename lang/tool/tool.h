@@ -2,6 +2,7 @@
 #ifndef LANG_TOOL_TOOL_H
 #define LANG_TOOL_TOOL_H
 
+#include "ir/support/diag.h"
 #include "lang/lang.h"
 
 enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_USAGE = 2, STATUS_INTERNAL = 70 };
@@ -26,7 +27,7 @@ bool options_parse(const Option *options, int n, int *argc, char **argv, int *st
 /* Says what is wrong with the command line, on standard error. Returns STATUS_USAGE. */
 int usage_error(const char *command, const char *format, ...) PRINTF_LIKE(2, 3);
 
-bool tool_colour(void); /* are diagnostics coloured? */
+DiagForm tool_diag_form(void); /* as the command line and the terminal ask */
 
 /* Prints the diagnostics; STATUS_ERROR if an error is among them, else STATUS_OK. */
 int tool_flush(void);
@@ -42,7 +43,6 @@ void tool_write_file(const char *path, const char *text, size_t len);
 typedef struct NamedModule {
   const char *name;
   Node *module;
-  bool to_check; /* a function: its decorator has not verified it */
 } NamedModule;
 typedef VEC(NamedModule) NamedModuleVec;
 
@@ -54,8 +54,8 @@ NamedModuleVec session_modules(Session *s);
 /* name NULL: the only one. NULL with a diagnostic if there is none, or several. */
 Node *tool_one_module(const char *command, Session *s, const char *name, const char *path);
 
-/* parse(print(m)) equals m, and prints to the same bytes; reports what differs. */
-bool tool_roundtrip(const char *path, const NamedModule *m, const PrintOptions *style);
+/* parse(print(m)) equals m, and prints to the same bytes; what doesn't is reported. */
+bool check_roundtrip(const char *path, const NamedModule *m, const PrintOptions *style);
 
 /* Runs a text as a script. Prints its diagnostics. */
 int tool_run_source(const Source *source, const char *path);

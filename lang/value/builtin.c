@@ -1,4 +1,5 @@
 /* builtin.c -- functions made in C: rows with a signature, bound when called. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
 
 Value value_builtin(const Builtin *b) { return value_method(b, value_absent()); }
@@ -17,7 +18,7 @@ static struct {
   const char *name;
 } recent[512];
 
-static const Builtin *find_row(const Builtin *table, int n, const char *name) {
+const Builtin *builtin_find(const Builtin *table, int n, const char *name) {
   size_t at = ((uintptr_t)table >> 4 ^ (uintptr_t)name >> 3) % (sizeof recent / sizeof *recent);
   if (recent[at].table == table && recent[at].name == name) return recent[at].row;
   const Builtin *row = NULL;
@@ -30,7 +31,7 @@ static const Builtin *find_row(const Builtin *table, int n, const char *name) {
 }
 
 Value builtin_method(const Builtin *table, int n, Value self, const char *name) {
-  const Builtin *row = find_row(table, n, name);
+  const Builtin *row = builtin_find(table, n, name);
   return row ? value_method(row, self) : value_absent();
 }
 
@@ -49,7 +50,22 @@ static const Signature *signature_of(const Builtin *b) {
 }
 
 static bool is_of(Value v, const ValueType *owner) {
-  return v.type == owner || (owner == &type_int && v.type == &type_bool);
+  return v.type == owner || (owner == &type_int && value_is_integer(v));
+}
+
+Value builtin_call(const Builtin *b, Value self, CallArgs *args) {
+  const Signature *s = signature_of(b);
+  int n = s->params.len;
+  Value values[n + 1];
+  Span spans[n + 1];
+  signature_bind(s, b->name, args, NULL, values, spans);
+  BuiltinCall c = {.builtin = b,
+                   .self = self,
+                   .args = values,
+                   .spans = spans,
+                   .span = args->span,
+                   .env = args->env};
+  return b->fn(&c);
 }
 
 static Value call(Value f, CallArgs *args) {
@@ -67,18 +83,7 @@ static Value call(Value f, CallArgs *args) {
     if (rest.spans.len) rest.spans.at++, rest.spans.len--;
     args = &rest;
   }
-  const Signature *s = signature_of(b);
-  int n = s->params.len;
-  Value values[n + 1];
-  Span spans[n + 1];
-  signature_bind(s, b->name, args, NULL, values, spans);
-  BuiltinCall c = {.builtin = b,
-                   .self = self,
-                   .args = values,
-                   .spans = spans,
-                   .span = args->span,
-                   .env = args->env};
-  return b->fn(&c);
+  return builtin_call(b, self, args);
 }
 
 static void repr(Value v, Str *out) {

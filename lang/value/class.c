@@ -8,10 +8,16 @@ static ClassObject *class_of(Value v) { return v.object; }
 
 Value class_lookup(const ClassObject *c, const char *name) {
   for (; c; c = c->base) {
-    Value *x = map_get(&c->attrs, name);
+    Value *x = names_get(&c->attrs, name);
     if (x) return *x;
   }
   return value_absent();
+}
+
+bool class_sets_plainly(const ClassObject *c) {
+  for (; c; c = c->base)
+    if (c->has_setters) return false;
+  return true;
 }
 
 bool class_is_subclass(const ClassObject *c, const ClassObject *base) {
@@ -22,7 +28,8 @@ bool class_is_subclass(const ClassObject *c, const ClassObject *base) {
 }
 
 void class_set(ClassObject *c, const char *name, Value x) {
-  map_set(&c->attrs, name, gc_copy(&x, sizeof x));
+  names_set(&c->attrs, name, x);
+  c->has_setters |= x.type == &type_descriptor || name == INTERNED("__setattr__");
 }
 
 static Value bound(Value function, Value self) {
@@ -91,8 +98,7 @@ static Value super_attr(Value v, const char *name, Span span) {
 
 static void super_names(Value v, StrVec *out) {
   for (const ClassObject *c = ((SuperObject *)v.object)->class; c; c = c->base)
-    for (int i = 0; i < c->attrs.len; i++)
-      if (c->attrs.at[i].key) vec_push(out, c->attrs.at[i].key);
+    names_list(&c->attrs, out);
   builtin_names(object_methods, OBJECT_METHODS, out);
 }
 
@@ -135,10 +141,17 @@ static bool set_attr(Value v, const char *name, Value x, Span span) {
 }
 
 static void attr_names(Value v, StrVec *out) {
-  for (const ClassObject *c = class_of(v); c; c = c->base)
-    for (int i = 0; i < c->attrs.len; i++)
-      if (c->attrs.at[i].key) vec_push(out, c->attrs.at[i].key);
+  for (const ClassObject *c = class_of(v); c; c = c->base) names_list(&c->attrs, out);
   vec_push(out, "__name__");
+}
+
+Value class_plain_init(const ClassObject *c) {
+  return c->is_exception ? value_absent() : class_lookup(c, INTERNED("__init__"));
+}
+
+void class_check_init(Value result, Span span) {
+  if (value_is_none(result)) return;
+  raise("TypeError", span, "__init__() should return None, not '%s'", value_type_text(result));
 }
 
 static Value call(Value v, CallArgs *args) {
@@ -147,12 +160,9 @@ static Value call(Value v, CallArgs *args) {
   if (c->is_exception)
     instance_set(o.object, str_intern("args"),
                  value_tuple(value_to_vec(value_list(args->positional), args->span)));
-  Value init = class_lookup(c, str_intern("__init__"));
+  Value init = class_lookup(c, INTERNED("__init__"));
   if (init.type) {
-    CallArgs more = args_with_first(args, o);
-    Value r = value_call(init, &more);
-    if (!value_is_none(r))
-      raise("TypeError", args->span, "__init__() should return None, not '%s'", value_type_text(r));
+    class_check_init(value_call_first(init, o, args), args->span);
   } else if ((args->positional.len && !c->is_exception) || args->names.len) {
     raise("TypeError", args->span, "%s() takes no %sarguments", c->name,
           c->is_exception ? "keyword " : "");

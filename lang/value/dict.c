@@ -238,14 +238,6 @@ static const Builtin methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-static Value get_attr(Value v, const char *name, Span span) {
-  return (void)span, builtin_method(methods, METHODS, v, name);
-}
-static void attr_names(Value v, StrVec *out) {
-  (void)v;
-  builtin_names(methods, METHODS, out);
-}
-
 static Value binary(AstOp op, Value a, Value b, Span span) {
   if (op != AST_BITOR || a.type != &type_dict || b.type != &type_dict) return value_absent();
   Value r = copy_of(a);
@@ -260,8 +252,8 @@ static Value inplace(AstOp op, Value a, Value b, Span span) {
 
 const ValueType type_dict = {.name = "dict",
                              .repr = repr,
-                             .get_attr = get_attr,
-                             .attr_names = attr_names,
+                             .methods = methods,
+                             .method_count = METHODS,
                              .get_item = get_item,
                              .set_item = value_dict_set,
                              .del_item = del_item,
@@ -293,8 +285,5 @@ static const Builtin fromkeys_row = {"fromkeys", "iterable, value=None, /", from
 static Value get_static(const char *name) {
   return strcmp(name, "fromkeys") == 0 ? value_builtin(&fromkeys_row) : value_absent();
 }
-const TypeObject dict_type_object = {.type = &type_dict,
-                                     .constructor = &constructor,
-                                     .methods = methods,
-                                     .method_count = METHODS,
-                                     .get_static = get_static};
+const TypeObject dict_type_object = {
+    .type = &type_dict, .constructor = &constructor, .get_static = get_static};

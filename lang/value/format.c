@@ -1,5 +1,6 @@
 /* format.c -- format specifications: [[fill]align][sign][#][0][width][,|_][.precision][type]. */
 #include "lang/value/format.h"
+#include "lang/value/big_int.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -135,18 +136,13 @@ void format_add_number(Str *out, bool negative, const char *prefix, const char *
   }
 }
 
-static size_t digits_of(uint64_t n, int base, bool upper, char out[65]) {
-  const char *names = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-  char reversed[65];
-  size_t len = 0;
-  do reversed[len++] = names[n % (unsigned)base];
-  while (n /= (unsigned)base);
-  for (size_t i = 0; i < len; i++) out[i] = reversed[len - 1 - i];
-  out[len] = '\0';
-  return len;
+static const char *upper_case(const char *text) {
+  char *upper = (char *)(uintptr_t)str_copy_n(text, strlen(text));
+  for (char *p = upper; *p; p++) *p = (char)toupper((unsigned char)*p);
+  return upper;
 }
 
-void format_add_int(Str *out, int64_t x, const FormatSpec *s) {
+void format_add_int(Str *out, Value x, const FormatSpec *s) {
   static const struct {
     char type;
     int base;
@@ -157,21 +153,23 @@ void format_add_int(Str *out, int64_t x, const FormatSpec *s) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (s->type == kinds[i].type)
       base = kinds[i].base, prefix = s->alternate ? kinds[i].prefix : "";
-  char digits[65];
-  size_t n = digits_of(x < 0 ? 0 - (uint64_t)x : (uint64_t)x, base, s->type == 'X', digits);
-  format_add_number(out, x < 0, prefix, digits, n, "", s);
+  const char *digits = int_digits(x, base);
+  if (s->type == 'X') digits = upper_case(digits);
+  format_add_number(out, int_is_negative(x), prefix, digits, strlen(digits), "", s);
 }
 
-void format_int(Str *out, int64_t x, const char *spec, Span span) {
+void format_int(Str *out, Value x, const char *spec, Span span) {
   FormatSpec s = format_parse(spec, "int", span);
-  if (s.type && strchr("eEfFgG%", s.type)) return format_float(out, (double)x, spec, span);
+  if (s.type && strchr("eEfFgG%", s.type))
+    return format_float(out, value_as_float(x, "the number", span), spec, span);
   if (s.type && !strchr("bcdnoxX", s.type)) unknown_code(s.type, "int", span);
   if (s.precision >= 0)
     raise("ValueError", span, "a precision is not allowed in the format of an int");
   if (s.type != 'c') return format_add_int(out, x, &s);
-  if (x < 0 || x > 0x10ffff) raise("OverflowError", span, "%%c needs a character code");
+  int64_t code = x.type == &type_big ? -1 : value_as_int(x, "", span);
+  if (code < 0 || code > 0x10ffff) raise("OverflowError", span, "%%c needs a character code");
   char text[4];
-  size_t n = utf8_encode((uint32_t)x, text);
+  size_t n = utf8_encode((uint32_t)code, text);
   format_add_text(out, text, n, &s);
 }
 
@@ -218,11 +216,7 @@ void format_add_float(Str *out, double x, const FormatSpec *s) {
     text = str_format("%s%s", isnan(x) ? "nan" : "inf", s->type == '%' ? "%" : "");
   else text = float_digits(size, s);
   if (s->no_negative_zero && strtod(text, NULL) == 0) negative = false;
-  if (s->type && strchr("EFG", s->type)) {
-    char *upper = (char *)(uintptr_t)str_copy_n(text, strlen(text));
-    for (char *p = upper; *p; p++) *p = (char)toupper((unsigned char)*p);
-    text = upper;
-  }
+  if (s->type && strchr("EFG", s->type)) text = upper_case(text);
   size_t whole = strspn(text, "0123456789");
   if (!whole) whole = strlen(text); /* inf, nan */
   format_add_number(out, negative, "", text, whole, text + whole, s);

@@ -19,7 +19,7 @@ typedef struct FormatSpec {
 /* Raises ValueError for a bad spec. */
 FormatSpec format_parse(const char *spec, const char *type_name, Span span);
 void format_add_text(Str *out, const char *text, size_t len, const FormatSpec *s);
-void format_add_int(Str *out, int64_t x, const FormatSpec *s);
+void format_add_int(Str *out, Value x, const FormatSpec *s);
 void format_add_float(Str *out, double x, const FormatSpec *s);
 void format_add_number(Str *out, bool negative, const char *prefix, const char *whole,
                        size_t whole_len, const char *rest, const FormatSpec *s);

@@ -1,5 +1,6 @@
 /* format_calls.c -- str.format and the % operator: texts with fields to be filled in. */
 #include "lang/value/format.h"
+#include "lang/value/big_int.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -61,13 +62,13 @@ static void percent_flags(Percent *p, FormatSpec *s) {
 
 static void percent_int(Percent *p, FormatSpec *s, Value v) {
   if (v.type == &type_float && s->type == 'd') {
-    if (!(fabs(v.real) < 9.2e18)) raise("OverflowError", p->span, "%%d: the float is too large");
-    v = value_int((int64_t)v.real);
+    if (!isfinite(v.real))
+      raise("OverflowError", p->span, "cannot convert %s to integer", value_repr(v));
+    v = big_from_double(trunc(v.real));
   }
-  if (v.type != &type_int && v.type != &type_bool)
+  if (!value_is_integer(v))
     raise("TypeError", p->span, "%%%c format: %s is required, not %s", s->type,
           s->type == 'd' ? "a real number" : "an integer", value_type_text(v));
-  int64_t x = value_as_int(v, "", p->span);
   if (s->precision >= 0) { /* at least that many digits */
     FormatSpec digits = {.fill = "0",
                          .fill_len = 1,
@@ -76,18 +77,20 @@ static void percent_int(Percent *p, FormatSpec *s, Value v) {
                          .width = s->precision,
                          .precision = -1};
     Str text = {0};
-    format_add_int(&text, x < 0 && x != INT64_MIN ? -x : x, &digits);
-    return format_add_number(&p->out, x < 0, "", str_text(&text), text.len, "", s);
+    Value size = int_is_negative(v) ? value_unary(AST_NEG, v, p->span) : v;
+    format_add_int(&text, size, &digits);
+    return format_add_number(&p->out, int_is_negative(v), "", str_text(&text), text.len, "", s);
   }
-  format_add_int(&p->out, x, s);
+  format_add_int(&p->out, v, s);
 }
 
 static void percent_char(Percent *p, FormatSpec *s, Value v) {
   s->precision = -1;
   if (v.type == &type_str && str_length(v.object) == 1)
     return format_add_text(&p->out, value_text(v), value_str_object(v)->len, s);
+  if (!value_is_integer(v)) raise("TypeError", p->span, "%%c requires int or char");
   if (v.type != &type_int || v.integer < 0 || v.integer > 0x10ffff)
-    raise("TypeError", p->span, "%%c requires int or char");
+    raise("OverflowError", p->span, "%%c arg not in range(0x110000)");
   char text[4];
   format_add_text(&p->out, text, utf8_encode((uint32_t)v.integer, text), s);
 }

@@ -8,7 +8,7 @@ static void repr(Value v, Str *out) { str_printf(out, "<function %s>", function_
 static Value get_attr(Value v, const char *name, Span span) {
   (void)span;
   FunctionObject *f = function_of(v);
-  Value *own = map_get(&f->attrs, name);
+  Value *own = names_get(&f->attrs, name);
   if (own) return *own;
   if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0) return value_str(f->name);
   if (strcmp(name, "__doc__") == 0) return value_none();
@@ -19,16 +19,14 @@ static bool set_attr(Value v, const char *name, Value x, Span span) {
   (void)span;
   FunctionObject *f = function_of(v);
   if (strcmp(name, "__name__") == 0 && x.type == &type_str) f->name = value_text(x);
-  else map_set(&f->attrs, name, gc_copy(&x, sizeof x));
+  else names_set(&f->attrs, name, x);
   return true;
 }
 
 static void attr_names(Value v, StrVec *out) {
   vec_push(out, "__name__");
   vec_push(out, "__doc__");
-  Map *m = &function_of(v)->attrs;
-  for (int i = 0; i < m->len; i++)
-    if (m->at[i].key) vec_push(out, m->at[i].key);
+  names_list(&function_of(v)->attrs, out);
 }
 
 static uint64_t hash(Value v) { return (uint64_t)(uintptr_t)v.object >> 4; }
@@ -45,8 +43,7 @@ const ValueType type_function = {.name = "function",
 
 static Value method_call(Value v, CallArgs *args) {
   MethodObject *m = v.object;
-  CallArgs more = args_with_first(args, m->self);
-  return value_call(m->function, &more);
+  return value_call_first(m->function, m->self, args);
 }
 
 static void method_repr(Value v, Str *out) {

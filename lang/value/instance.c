@@ -3,23 +3,34 @@
 
 static InstanceObject *object_of(Value v) { return v.object; }
 
+/* The entries of as many attributes as objects of the class had so far lie behind the object. */
 Value value_instance(ClassObject *c) {
-  return value_of(&type_instance, NEW(InstanceObject, .class = c));
+  InstanceObject *o = gc_alloc(sizeof *o + sizeof(NameEntry) * (size_t)c->room);
+  o->class = c;
+  o->attrs.at = (NameEntry *)(o + 1);
+  o->attrs.cap = c->room;
+  return value_of(&type_instance, o);
 }
 
 Value instance_get(const InstanceObject *o, const char *name) {
-  Value *x = map_get(&o->attrs, name);
+  Value *x = names_get(&o->attrs, name);
   return x ? *x : value_absent();
 }
 
 void instance_set(InstanceObject *o, const char *name, Value x) {
-  Value *old = map_get(&o->attrs, name);
-  if (old) *old = x;
-  else map_set(&o->attrs, name, gc_copy(&x, sizeof x));
+  enum { MOST = 8 };
+  names_set(&o->attrs, name, x);
+  if (o->attrs.len > o->class->room && o->attrs.len <= MOST) o->class->room = o->attrs.len;
+}
+
+Value instance_method(const InstanceObject *o, const char *name) {
+  if (names_get(&o->attrs, name)) return value_absent();
+  Value found = class_lookup(o->class, name);
+  return found.type == &type_function ? found : value_absent();
 }
 
 Value instance_special(Value v, const char *name, int n, const Value *args, Span span) {
-  Value f = class_lookup(object_of(v)->class, str_intern(name));
+  Value f = class_lookup(object_of(v)->class, name);
   if (!f.type || value_is_none(f)) return value_absent();
   f = class_bind(f, v, object_of(v)->class, span);
   Value r = value_call_with(f, n, args, span);
@@ -27,7 +38,7 @@ Value instance_special(Value v, const char *name, int n, const Value *args, Span
 }
 
 static bool has(Value v, const char *name) {
-  return class_lookup(object_of(v)->class, str_intern(name)).type != NULL;
+  return class_lookup(object_of(v)->class, name).type != NULL;
 }
 
 /* The special method must be there. */
@@ -41,16 +52,14 @@ static Value demand(Value v, const char *name, int n, const Value *args, const c
 
 static Value own_dict(InstanceObject *o) {
   Value dict = value_dict();
-  for (int i = 0; i < o->attrs.len; i++)
-    if (o->attrs.at[i].key)
-      value_dict_set(dict, value_str(o->attrs.at[i].key), *(Value *)o->attrs.at[i].value,
-                     (Span){0});
+  for each (NameEntry, e, &o->attrs)
+    if (e->name) value_dict_set(dict, value_str(e->name), e->value, (Span){0});
   return dict;
 }
 
 static Value get_attr(Value v, const char *name, Span span) {
   InstanceObject *o = object_of(v);
-  Value *own = map_get(&o->attrs, name);
+  Value *own = names_get(&o->attrs, name);
   if (own) return *own;
   Value found = class_lookup(o->class, name);
   if (found.type) return class_bind(found, v, o->class, span);
@@ -63,11 +72,12 @@ static Value get_attr(Value v, const char *name, Span span) {
     return value_absent();
   }
   Value text = value_str(name);
-  return instance_special(v, "__getattr__", 1, &text, span);
+  return instance_special(v, INTERNED("__getattr__"), 1, &text, span);
 }
 
 static bool set_attr(Value v, const char *name, Value x, Span span) {
   InstanceObject *o = object_of(v);
+  if (class_sets_plainly(o->class)) return instance_set(o, name, x), true;
   Value found = class_lookup(o->class, name);
   if (found.type == &type_descriptor &&
       ((DescriptorObject *)found.object)->kind == DESCRIPTOR_PROPERTY) {
@@ -80,15 +90,14 @@ static bool set_attr(Value v, const char *name, Value x, Span span) {
     return true;
   }
   Value args[] = {value_str(name), x};
-  if (has(v, "__setattr__")) instance_special(v, "__setattr__", 2, args, span);
+  if (has(v, INTERNED("__setattr__"))) instance_special(v, INTERNED("__setattr__"), 2, args, span);
   else instance_set(o, name, x);
   return true;
 }
 
 static void attr_names(Value v, StrVec *out) {
   InstanceObject *o = object_of(v);
-  for (int i = 0; i < o->attrs.len; i++)
-    if (o->attrs.at[i].key) vec_push(out, o->attrs.at[i].key);
+  names_list(&o->attrs, out);
   value_attr_names(value_class(o->class), out);
 }
 
@@ -102,8 +111,9 @@ static void text_result(Value r, const char *name, Str *out) {
 
 static void repr(Value v, Str *out) {
   InstanceObject *o = object_of(v);
-  if (has(v, "__repr__"))
-    return text_result(instance_special(v, "__repr__", 0, NULL, (Span){0}), "__repr__", out);
+  if (has(v, INTERNED("__repr__")))
+    return text_result(instance_special(v, INTERNED("__repr__"), 0, NULL, (Span){0}), "__repr__",
+                       out);
   if (!o->class->is_exception) return str_printf(out, "<%s object>", o->class->name);
   Value args = instance_get(o, str_intern("args"));
   str_printf(out, "%s(", o->class->name);
@@ -112,58 +122,83 @@ static void repr(Value v, Str *out) {
 }
 
 static void str(Value v, Str *out) {
-  if (has(v, "__str__"))
-    text_result(instance_special(v, "__str__", 0, NULL, (Span){0}), "__str__", out);
+  if (has(v, INTERNED("__str__")))
+    text_result(instance_special(v, INTERNED("__str__"), 0, NULL, (Span){0}), "__str__", out);
   else if (object_of(v)->class->is_exception) exception_add_text(object_of(v), out);
   else repr(v, out);
 }
 
 static void format(Value v, const char *spec, Str *out, Span span) {
   Value arg = value_str(spec);
-  if (has(v, "__format__"))
-    return text_result(instance_special(v, "__format__", 1, &arg, span), "__format__", out);
+  if (has(v, INTERNED("__format__")))
+    return text_result(instance_special(v, INTERNED("__format__"), 1, &arg, span), "__format__",
+                       out);
   Str text = {0};
   str(v, &text);
   format_text(out, str_text(&text), text.len, spec, span);
 }
 
 static bool truth(Value v, Span span) {
-  Value r = instance_special(v, "__bool__", 0, NULL, span);
+  Value r = instance_special(v, INTERNED("__bool__"), 0, NULL, span);
   if (r.type) return value_truth(r, span);
-  r = instance_special(v, "__len__", 0, NULL, span);
+  r = instance_special(v, INTERNED("__len__"), 0, NULL, span);
   return r.type ? value_truth(r, span) : true;
 }
 
 /* ---- operators ---- */
 
-static const char *const binary_names[] = {
-    [AST_ADD] = "add",     [AST_SUB] = "sub",           [AST_MUL] = "mul",
-    [AST_DIV] = "truediv", [AST_FLOORDIV] = "floordiv", [AST_MOD] = "mod",
-    [AST_POW] = "pow",     [AST_MATMUL] = "matmul",     [AST_SHL] = "lshift",
-    [AST_SHR] = "rshift",  [AST_BITAND] = "and",        [AST_BITOR] = "or",
-    [AST_BITXOR] = "xor"};
-static const char *const compare_names[] = {
-    [AST_EQ] = "__eq__", [AST_NE] = "__ne__", [AST_LT] = "__lt__",
-    [AST_LE] = "__le__", [AST_GT] = "__gt__", [AST_GE] = "__ge__"};
+/* The special methods of an operator or a comparison; interned. */
+typedef struct OperatorNames {
+  const char *plain, *reflected, *inplace;
+} OperatorNames;
+
+static const OperatorNames *operator_names(AstOp op) {
+  static const char *const words[] = {[AST_ADD] = "add",
+                                      [AST_SUB] = "sub",
+                                      [AST_MUL] = "mul",
+                                      [AST_DIV] = "truediv",
+                                      [AST_FLOORDIV] = "floordiv",
+                                      [AST_MOD] = "mod",
+                                      [AST_POW] = "pow",
+                                      [AST_MATMUL] = "matmul",
+                                      [AST_SHL] = "lshift",
+                                      [AST_SHR] = "rshift",
+                                      [AST_BITAND] = "and",
+                                      [AST_BITOR] = "or",
+                                      [AST_BITXOR] = "xor",
+                                      [AST_EQ] = "eq",
+                                      [AST_NE] = "ne",
+                                      [AST_LT] = "lt",
+                                      [AST_LE] = "le",
+                                      [AST_GT] = "gt",
+                                      [AST_GE] = "ge"};
+  static OperatorNames names[sizeof words / sizeof *words];
+  OperatorNames *n = &names[op];
+  if (!n->plain) {
+    n->plain = str_intern(str_format("__%s__", words[op]));
+    n->reflected = str_intern(str_format("__r%s__", words[op]));
+    n->inplace = str_intern(str_format("__i%s__", words[op]));
+  }
+  return n;
+}
 
 static Value binary(AstOp op, Value a, Value b, Span span) {
+  const OperatorNames *names = operator_names(op);
   Value r = value_absent();
-  if (a.type == &type_instance)
-    r = instance_special(a, str_format("__%s__", binary_names[op]), 1, &b, span);
-  if (!r.type && b.type == &type_instance)
-    r = instance_special(b, str_format("__r%s__", binary_names[op]), 1, &a, span);
+  if (a.type == &type_instance) r = instance_special(a, names->plain, 1, &b, span);
+  if (!r.type && b.type == &type_instance) r = instance_special(b, names->reflected, 1, &a, span);
   return r;
 }
 
 static Value inplace(AstOp op, Value a, Value b, Span span) {
-  return instance_special(a, str_format("__i%s__", binary_names[op]), 1, &b, span);
+  return instance_special(a, operator_names(op)->inplace, 1, &b, span);
 }
 
 static Value unary(AstOp op, Value a, Span span) {
   switch (op) {
-  case AST_NEG: return instance_special(a, "__neg__", 0, NULL, span);
-  case AST_POS: return instance_special(a, "__pos__", 0, NULL, span);
-  case AST_INVERT: return instance_special(a, "__invert__", 0, NULL, span);
+  case AST_NEG: return instance_special(a, INTERNED("__neg__"), 0, NULL, span);
+  case AST_POS: return instance_special(a, INTERNED("__pos__"), 0, NULL, span);
+  case AST_INVERT: return instance_special(a, INTERNED("__invert__"), 0, NULL, span);
   default: return value_absent();
   }
 }
@@ -180,11 +215,11 @@ static AstOp swapped(AstOp op) {
 
 /* a is an instance; b's own method is asked for the mirrored operator. */
 static Value compare(AstOp op, Value a, Value b, Span span) {
-  Value r = instance_special(a, compare_names[op], 1, &b, span);
+  Value r = instance_special(a, operator_names(op)->plain, 1, &b, span);
   if (!r.type && b.type == &type_instance)
-    r = instance_special(b, compare_names[swapped(op)], 1, &a, span);
+    r = instance_special(b, operator_names(swapped(op))->plain, 1, &a, span);
   if (r.type || op != AST_NE) return r;
-  r = instance_special(a, "__eq__", 1, &b, span);
+  r = instance_special(a, INTERNED("__eq__"), 1, &b, span);
   return r.type ? value_unary(AST_NOT, r, span) : r;
 }
 
@@ -195,9 +230,9 @@ static bool equal(Value a, Value b) {
 }
 
 static uint64_t hash(Value v) {
-  Value r = instance_special(v, "__hash__", 0, NULL, (Span){0});
+  Value r = instance_special(v, INTERNED("__hash__"), 0, NULL, (Span){0});
   if (r.type) return (uint64_t)value_as_int(r, "the result of __hash__", (Span){0});
-  if (has(v, "__eq__"))
+  if (has(v, INTERNED("__eq__")))
     raise("TypeError", (Span){0}, "unhashable type: '%s'", object_of(v)->class->name);
   return (uint64_t)(uintptr_t)v.object >> 4;
 }
@@ -205,31 +240,30 @@ static uint64_t hash(Value v) {
 /* ---- items, calls, iteration ---- */
 
 static Value get_item(Value v, Value index, Span span) {
-  return demand(v, "__getitem__", 1, &index, "is not subscriptable", span);
+  return demand(v, INTERNED("__getitem__"), 1, &index, "is not subscriptable", span);
 }
 static void set_item(Value v, Value index, Value x, Span span) {
   Value args[] = {index, x};
-  demand(v, "__setitem__", 2, args, "does not support item assignment", span);
+  demand(v, INTERNED("__setitem__"), 2, args, "does not support item assignment", span);
 }
 static void del_item(Value v, Value index, Span span) {
-  demand(v, "__delitem__", 1, &index, "does not support item deletion", span);
+  demand(v, INTERNED("__delitem__"), 1, &index, "does not support item deletion", span);
 }
 
 static int64_t length(Value v, Span span) {
-  if (!has(v, "__len__"))
+  if (!has(v, INTERNED("__len__")))
     raise("TypeError", span, "object of type '%s' has no len()", object_of(v)->class->name);
-  Value r = instance_special(v, "__len__", 0, NULL, span);
+  Value r = instance_special(v, INTERNED("__len__"), 0, NULL, span);
   int64_t n = value_as_int(r, "the result of __len__", span);
   if (n < 0) raise("ValueError", span, "__len__() should return >= 0");
   return n;
 }
 
 static Value call(Value v, CallArgs *args) {
-  Value f = class_lookup(object_of(v)->class, str_intern("__call__"));
+  Value f = class_lookup(object_of(v)->class, INTERNED("__call__"));
   if (!f.type)
     raise("TypeError", args->span, "'%s' object is not callable", object_of(v)->class->name);
-  CallArgs more = args_with_first(args, v);
-  return value_call(f, &more);
+  return value_call_first(f, v, args);
 }
 
 typedef struct Step {
@@ -252,7 +286,7 @@ Value next_until_stop(Value (*step)(Value v, Span span), Value v, Span span) {
 }
 
 static Value call_next(Value v, Span span) {
-  return demand(v, "__next__", 0, NULL, "is not an iterator", span);
+  return demand(v, INTERNED("__next__"), 0, NULL, "is not an iterator", span);
 }
 static Value next(Value v, Span span) { return next_until_stop(call_next, v, span); }
 
@@ -274,21 +308,21 @@ static Value next_item(IteratorObject *it, Span span) {
 }
 
 static Value iter(Value v, Span span) {
-  if (has(v, "__iter__")) {
-    Value r = instance_special(v, "__iter__", 0, NULL, span);
+  if (has(v, INTERNED("__iter__"))) {
+    Value r = instance_special(v, INTERNED("__iter__"), 0, NULL, span);
     if (!r.type || !r.type->next)
       raise("TypeError", span, "__iter__() returned non-iterator of type '%s'", value_type_text(r));
     return r;
   }
-  if (has(v, "__next__")) return v;
-  if (!has(v, "__getitem__"))
+  if (has(v, INTERNED("__next__"))) return v;
+  if (!has(v, INTERNED("__getitem__")))
     raise("TypeError", span, "'%s' object is not iterable", object_of(v)->class->name);
   return value_iterator((IteratorObject){.next = next_item, .name = "iterator", .source = v});
 }
 
 static bool contains(Value v, Value x, Span span) {
-  if (has(v, "__contains__"))
-    return value_truth(instance_special(v, "__contains__", 1, &x, span), span);
+  if (has(v, INTERNED("__contains__")))
+    return value_truth(instance_special(v, INTERNED("__contains__"), 1, &x, span), span);
   Value it = iter(v, span);
   for (Value y; (y = value_next(it, span)).type;)
     if (value_same(x, y) || value_equal(x, y)) return true;
@@ -298,7 +332,8 @@ static bool contains(Value v, Value x, Span span) {
 /* ---- with ---- */
 
 static Value enter(Value v, Span span) {
-  return demand(v, "__enter__", 0, NULL, "does not support the context manager protocol", span);
+  return demand(v, INTERNED("__enter__"), 0, NULL, "does not support the context manager protocol",
+                span);
 }
 
 static bool leave(Value v, Error *raised, Span span) {
@@ -307,7 +342,8 @@ static bool leave(Value v, Error *raised, Span span) {
     args[1] = exception_of(raised);
     args[0] = value_type_of(args[1]);
   }
-  Value r = demand(v, "__exit__", 3, args, "does not support the context manager protocol", span);
+  Value r = demand(v, INTERNED("__exit__"), 3, args,
+                   "does not support the context manager protocol", span);
   return raised && value_truth(r, span);
 }
 

@@ -1,4 +1,5 @@
 /* list.c -- the type list. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
 
 Value value_list(ValueVec items) { return value_of(&type_list, NEW(ListObject, .items = items)); }
@@ -61,7 +62,7 @@ static Value binary(AstOp op, Value a, Value b, Span span) {
     raise("TypeError", span, "can only concatenate list (not \"tuple\") to list");
   if (op != AST_MUL) return value_absent();
   Value list = a.type == &type_list ? a : b, n = a.type == &type_list ? b : a;
-  if (n.type != &type_int && n.type != &type_bool) return value_absent();
+  if (!value_is_integer(n)) return value_absent();
   return value_list(sequence_repeat(value_items(list), value_as_int(n, "", span), span));
 }
 
@@ -75,7 +76,7 @@ static Value inplace(AstOp op, Value a, Value b, Span span) {
     extend(value_items(a), b, span);
     return a;
   }
-  if (op != AST_MUL || (b.type != &type_int && b.type != &type_bool)) return value_absent();
+  if (op != AST_MUL || !value_is_integer(b)) return value_absent();
   *value_items(a) = sequence_repeat(value_items(a), value_as_int(b, "", span), span);
   return a;
 }
@@ -176,18 +177,10 @@ static const Builtin methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-static Value get_attr(Value v, const char *name, Span span) {
-  return (void)span, builtin_method(methods, METHODS, v, name);
-}
-static void attr_names(Value v, StrVec *out) {
-  (void)v;
-  builtin_names(methods, METHODS, out);
-}
-
 const ValueType type_list = {.name = "list",
                              .repr = repr,
-                             .get_attr = get_attr,
-                             .attr_names = attr_names,
+                             .methods = methods,
+                             .method_count = METHODS,
                              .get_item = get_item,
                              .set_item = set_item,
                              .del_item = del_item,
@@ -205,5 +198,4 @@ static Value new_list(BuiltinCall *c) {
 }
 static const Builtin constructor = {"list", "iterable?, /", new_list,
                                     "a list of the items of an iterable"};
-const TypeObject list_type_object = {
-    .type = &type_list, .constructor = &constructor, .methods = methods, .method_count = METHODS};
+const TypeObject list_type_object = {.type = &type_list, .constructor = &constructor};

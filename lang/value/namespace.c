@@ -8,7 +8,7 @@ Value value_namespace(const char *name) {
 }
 
 void namespace_set(Value ns, const char *name, Value x) {
-  map_set(&namespace_of(ns)->values, str_intern(name), gc_copy(&x, sizeof x));
+  names_set(&namespace_of(ns)->values, str_intern(name), x);
 }
 
 void namespace_add_builtins(Value ns, const Builtin *table, int n) {
@@ -88,7 +88,7 @@ void namespace_registered_names(StrVec *out) {
 static Value get_attr(Value v, const char *name, Span span) {
   (void)span;
   Namespace *ns = namespace_of(v);
-  Value *x = map_get(&ns->values, name);
+  Value *x = names_get(&ns->values, name);
   if (x) return *x;
   if (ns->find) {
     Value found = ns->find(ns, name);
@@ -108,8 +108,7 @@ static bool set_attr(Value v, const char *name, Value x, Span span) {
 static void attr_names(Value v, StrVec *out) {
   Namespace *ns = namespace_of(v);
   size_t n = strlen(ns->name);
-  for (int i = 0; i < ns->values.len; i++)
-    if (ns->values.at[i].key) vec_push(out, ns->values.at[i].key);
+  names_list(&ns->values, out);
   if (ns->names) ns->names(ns, out);
   for each (Registered *, r, &registry)
     if (strncmp((*r)->name, ns->name, n) == 0 && (*r)->name[n] == '.' &&

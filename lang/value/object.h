@@ -100,22 +100,24 @@ typedef struct FunctionObject {
   ValueVec defaults; /* beside the parameters; absent where there is none */
   const struct FunctionPlan *plan;
   Env *class_scope; /* the class body that defined it, for super(); or NULL */
-  Map attrs;        /* name to Value *; __doc__ is among them if set */
+  Names attrs;      /* __doc__ is among them if set */
 } FunctionObject;
 
 typedef struct ClassObject {
   const char *name;
   struct ClassObject *base; /* NULL: object */
-  Map attrs;                /* name to Value * */
+  Names attrs;
   bool is_exception;
-  bool is_builtin; /* not made by a class statement: it cannot be changed */
+  int room;         /* for how many attributes new objects get room */
+  bool has_setters; /* `x.a = y` may call something: a property, or __setattr__ */
+  bool is_builtin;  /* not made by a class statement: it cannot be changed */
   const char *doc;
   Ast *definition; /* an AstClass; NULL if built in */
 } ClassObject;
 
 typedef struct InstanceObject {
   ClassObject *class;
-  Map attrs;             /* name to Value * */
+  Names attrs;
   Error *raised;         /* of an exception: as it was raised last, or NULL */
   const Error *context;  /* ... and what was being handled then, or its cause */
   bool context_is_cause; /* by raise ... from */
@@ -140,26 +142,31 @@ extern const ValueType type_super;
 extern ClassObject object_class; /* `object`: above every class and type */
 Value value_class(ClassObject *c);
 Value class_lookup(const ClassObject *c, const char *name); /* in it and its bases; or absent */
+bool class_sets_plainly(const ClassObject *c);              /* `x.a = y` calls nothing */
 bool class_is_subclass(const ClassObject *c, const ClassObject *base);
 void class_set(ClassObject *c, const char *name, Value x);
+/* The __init__ of a class whose objects are made by it alone; absent if there is none. */
+Value class_plain_init(const ClassObject *c);
+void class_check_init(Value result, Span span);                       /* raises unless it is None */
 Value class_bind(Value found, Value self, ClassObject *c, Span span); /* functions become methods */
 Value value_instance(ClassObject *c);
 Value instance_get(const InstanceObject *o, const char *name); /* own attributes only */
 void instance_set(InstanceObject *o, const char *name, Value x);
+/* The function of its class that o.name would bind; absent if it is anything else. */
+Value instance_method(const InstanceObject *o, const char *name);
 extern const ValueType type_not_implemented;
-/* Calls a special method if the class has it; absent if not, or if it gives NotImplemented. */
+/* Calls a special method (its name interned) if the class has it; absent if not, or if it gives
+ * NotImplemented. */
 Value instance_special(Value v, const char *name, int n, const Value *args, Span span);
 
 /* ---- types as values ---- */
 
 typedef struct TypeObject {
   const ValueType *type;
-  const Builtin *constructor; /* or NULL */
-  const Builtin *methods;
-  int method_count;
+  const Builtin *constructor;            /* or NULL */
   Value (*get_static)(const char *name); /* dict.fromkeys; may be NULL */
 } TypeObject;
-/* Gives a type its constructor and its methods, for `str.upper`; `definition` is kept. */
+/* Gives a type its constructor; `definition` is kept. */
 void type_define(const TypeObject *definition);
 extern const TypeObject list_type_object, tuple_type_object, dict_type_object, set_type_object,
     frozenset_type_object;
@@ -172,6 +179,12 @@ typedef struct BuiltinObject {
   Value self;
   const ValueType *owner; /* of `str.upper`: takes a value of this type as its first argument */
 } BuiltinObject;
+/* "__init__" and the like, interned once. */
+#define INTERNED(text)                                                                             \
+  ({                                                                                               \
+    static const char *interned;                                                                   \
+    interned ? interned : (interned = str_intern(text));                                           \
+  })
 Value value_unbound_method(const Builtin *b, const ValueType *owner);
 
 /* ---- signatures: of builtins from their text, of functions from their tree (signature.c) ---- */
@@ -192,8 +205,8 @@ const Signature *signature_parse(const char *text);
  * `spans` may be NULL. Raises TypeError if they do not fit. */
 void signature_bind(const Signature *s, const char *function, const CallArgs *args,
                     const Value *defaults, Value *out, Span *spans);
-/* The arguments with one more in front. */
-CallArgs args_with_first(const CallArgs *args, Value first);
+CallArgs *args_copy(const CallArgs *args);                          /* which may be kept */
+Value value_call_first(Value f, Value first, const CallArgs *args); /* f(first, *args) */
 
 /* ---- str.c ---- */
 
@@ -203,15 +216,15 @@ Value str_slice_chars(StrObject *s, int64_t start, int64_t count);
 size_t utf8_encode(uint32_t c, char out[4]);
 /* The character at `text` (of at least one byte), and its size. */
 uint32_t utf8_decode(const char *text, size_t *size);
-extern const Builtin str_methods[];
-extern const int str_method_count;
+enum { STR_METHODS = 43 }; /* rows of str_methods; checked at start */
+extern const Builtin str_methods[STR_METHODS];
 void str_add_python_repr(Str *out, const char *text, size_t len);
 Value str_binary(AstOp op, Value a, Value b, Span span);
 
 /* ---- format.c, format_calls.c ---- */
 
 void format_float(Str *out, double x, const char *spec, Span span);
-void format_int(Str *out, int64_t x, const char *spec, Span span);
+void format_int(Str *out, Value x, const char *spec, Span span);
 void format_text(Str *out, const char *text, size_t len, const char *spec, Span span);
 Value format_percent(Value format, Value args, Span span);
 Value format_call(const char *format, size_t len, const Value *args, int n, Value named, Span span);

@@ -1,5 +1,7 @@
 /* range_slice.c -- range and slice, and what a slice selects from a sequence. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- slices ---- */
@@ -12,6 +14,7 @@ Value value_slice(Value start, Value stop, Value step) {
 static int64_t slice_end(Value v, int64_t otherwise, int64_t length, int64_t low, int64_t high,
                          Span span) {
   if (v.type == &type_none) return otherwise;
+  if (v.type == &type_big) return int_is_negative(v) ? low : high;
   int64_t i = value_as_int(v, "a slice bound", span);
   if (i < 0) i += length;
   return i < low ? low : i > high ? high : i;
@@ -33,6 +36,8 @@ SliceBounds slice_bounds(Value slice, int64_t length, Span span) {
 
 int64_t index_in_range(Value index, int64_t length, const char *what, Span span) {
   int64_t i;
+  if (index.type == &type_big)
+    raise("IndexError", span, "%s index out of range: it does not fit in 64 bits", what);
   if (!value_to_index(index, &i, span))
     raise("TypeError", span, "%s indices must be integers or slices, not '%s'", what,
           value_type_text(index));
@@ -158,7 +163,8 @@ static bool range_has(const RangeObject *r, int64_t x) {
 static bool range_contains(Value v, Value x, Span span) {
   (void)span;
   if (x.type == &type_bool) x = value_int(x.boolean);
-  if (x.type == &type_float && x.real == (double)(int64_t)x.real) x = value_int((int64_t)x.real);
+  if (x.type == &type_float && fabs(x.real) < 9e18 && x.real == (double)(int64_t)x.real)
+    x = value_int((int64_t)x.real);
   return x.type == &type_int && range_has(range_of(v), x.integer);
 }
 

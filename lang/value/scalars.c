@@ -1,6 +1,8 @@
-/* scalars.c -- None, Ellipsis, bool, int (64 bits, never wraps) and float.
+/* scalars.c -- None, Ellipsis, bool, int and float.
  *
- * int // and % round to the floor. Comparisons of ints with floats are exact. */
+ * int // and % round to the floor. Comparisons of ints with floats are exact. What 64 bits do not
+ * hold goes to big_int.c. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
 #include <math.h>
 
@@ -28,58 +30,50 @@ const ValueType type_ellipsis = {
 
 /* ---- numbers: what bool, int and float have in common ---- */
 
-static bool is_integer(Value v) { return v.type == &type_int || v.type == &type_bool; }
-static bool is_number(Value v) { return is_integer(v) || v.type == &type_float; }
+static bool is_small(Value v) { return v.type == &type_int || v.type == &type_bool; }
+static bool is_number(Value v) { return value_is_integer(v) || v.type == &type_float; }
 static int64_t integer_of(Value v) { return v.type == &type_bool ? v.boolean : v.integer; }
-static double real_of(Value v) { return v.type == &type_float ? v.real : (double)integer_of(v); }
-
-_Noreturn static void overflow(AstOp op, int64_t a, int64_t b, Span span) {
-  raise("OverflowError", span, "%lld %s %lld does not fit in a 64-bit int", (long long)a,
-        ast_op_text(op), (long long)b);
+static double real_of(Value v, Span span) {
+  if (v.type == &type_float) return v.real;
+  return v.type == &type_big ? big_to_double(v, span) : (double)integer_of(v);
 }
 
 _Noreturn static void division_by_zero(const char *what, Span span) {
   raise("ZeroDivisionError", span, "%s by zero", what);
 }
 
-static Value int_power(int64_t base, int64_t exponent, Span span) {
-  if (exponent < 0) {
-    if (!base) raise("ZeroDivisionError", span, "0.0 cannot be raised to a negative power");
-    return value_float(pow((double)base, (double)exponent));
-  }
+static Value int_power(int64_t base, int64_t exponent) {
   int64_t result = 1, factor = base;
+  if (exponent < 0) return value_absent();
   for (int64_t e = exponent; e; e >>= 1) {
-    if ((e & 1) && __builtin_mul_overflow(result, factor, &result))
-      overflow(AST_POW, base, exponent, span);
-    if (e > 1 && __builtin_mul_overflow(factor, factor, &factor))
-      overflow(AST_POW, base, exponent, span);
+    if ((e & 1) && __builtin_mul_overflow(result, factor, &result)) return value_absent();
+    if (e > 1 && __builtin_mul_overflow(factor, factor, &factor)) return value_absent();
   }
   return value_int(result);
 }
 
-static Value int_shift(AstOp op, int64_t a, int64_t b, Span span) {
-  if (b < 0) raise("ValueError", span, "negative shift count");
+static Value int_shift(AstOp op, int64_t a, int64_t b) {
+  if (b < 0 || (op == AST_SHL && b > 62)) return value_absent();
   if (op == AST_SHR) return value_int(b > 63 ? (a < 0 ? -1 : 0) : a >> b);
-  if (!a) return value_int(0);
-  int64_t shifted = b > 62 ? 0 : (int64_t)((uint64_t)a << b);
-  if (b > 62 ? !(a == -1 && b == 63) : shifted >> b != a) overflow(op, a, b, span);
-  return value_int(b == 63 ? INT64_MIN : shifted);
+  int64_t shifted = (int64_t)((uint64_t)a << b);
+  return shifted >> b == a ? value_int(shifted) : value_absent();
 }
 
-static Value int_divide(AstOp op, int64_t a, int64_t b, Span span) {
-  if (!b) division_by_zero(op == AST_DIV ? "division" : "integer division or modulo", span);
-  if (op == AST_DIV) return value_float((double)a / (double)b);
-  if (b == -1) {
-    if (op == AST_MOD) return value_int(0);
-    if (a == INT64_MIN) overflow(op, a, b, span);
-    return value_int(-a);
+static Value int_divide(AstOp op, int64_t a, int64_t b) {
+  enum { EXACT = 53 }; /* bits that a float holds */
+  int64_t largest = (int64_t)1 << EXACT;
+  if (!b || b == -1) return value_absent();
+  if (op == AST_DIV) {
+    bool exact = a >= -largest && a <= largest && b >= -largest && b <= largest;
+    return exact ? value_float((double)a / (double)b) : value_absent();
   }
   int64_t q = a / b, r = a % b;
   if (r && (r < 0) != (b < 0)) q--, r += b;
   return value_int(op == AST_MOD ? r : q);
 }
 
-static Value int_binary(AstOp op, int64_t a, int64_t b, Span span) {
+/* Absent where the result, or what it takes to compute it, may not fit in 64 bits. */
+static Value int_binary(AstOp op, int64_t a, int64_t b) {
   int64_t r;
   bool bad = false;
   switch (op) {
@@ -91,14 +85,19 @@ static Value int_binary(AstOp op, int64_t a, int64_t b, Span span) {
   case AST_BITXOR: r = a ^ b; break;
   case AST_DIV:
   case AST_FLOORDIV:
-  case AST_MOD: return int_divide(op, a, b, span);
-  case AST_POW: return int_power(a, b, span);
+  case AST_MOD: return int_divide(op, a, b);
+  case AST_POW: return int_power(a, b);
   case AST_SHL:
-  case AST_SHR: return int_shift(op, a, b, span);
+  case AST_SHR: return int_shift(op, a, b);
   default: return value_absent();
   }
-  if (bad) overflow(op, a, b, span);
-  return value_int(r);
+  return bad ? value_absent() : value_int(r);
+}
+
+static Value integer_binary(AstOp op, Value a, Value b, Span span) {
+  Value r = value_absent();
+  if (is_small(a) && is_small(b)) r = int_binary(op, integer_of(a), integer_of(b));
+  return r.type ? r : big_binary(op, a, b, span);
 }
 
 static double float_modulo(double a, double b) {
@@ -151,8 +150,8 @@ static Value number_binary(AstOp op, Value a, Value b, Span span) {
     if (op == AST_BITOR) return value_bool(a.boolean || b.boolean);
     if (op == AST_BITXOR) return value_bool(a.boolean != b.boolean);
   }
-  if (is_integer(a) && is_integer(b)) return int_binary(op, integer_of(a), integer_of(b), span);
-  return float_binary(op, real_of(a), real_of(b), span);
+  if (value_is_integer(a) && value_is_integer(b)) return integer_binary(op, a, b, span);
+  return float_binary(op, real_of(a, span), real_of(b, span), span);
 }
 
 /* Sign of i - x, exactly; x is not NaN. */
@@ -165,12 +164,15 @@ static int compare_int_float(int64_t i, double x) {
 }
 
 static int compare_numbers(Value a, Value b) {
-  if (is_integer(a) && is_integer(b)) {
+  if (a.type == &type_big)
+    return b.type == &type_float ? big_compare_real(a, b.real) : big_compare(a, b);
+  if (b.type == &type_big) return -compare_numbers(b, a);
+  if (is_small(a) && is_small(b)) {
     int64_t x = integer_of(a), y = integer_of(b);
     return (x > y) - (x < y);
   }
-  if (is_integer(a)) return compare_int_float(integer_of(a), b.real);
-  if (is_integer(b)) return -compare_int_float(integer_of(b), a.real);
+  if (is_small(a)) return compare_int_float(integer_of(a), b.real);
+  if (is_small(b)) return -compare_int_float(integer_of(b), a.real);
   return (a.real > b.real) - (a.real < b.real);
 }
 
@@ -200,7 +202,8 @@ static uint64_t mix(uint64_t x) { return (x ^ x >> 31) * 0xbf58476d1ce4e5b9u; }
 
 /* Equal numbers have equal hashes: a whole float hashes as its int. */
 static uint64_t number_hash(Value v) {
-  if (is_integer(v)) return mix((uint64_t)integer_of(v));
+  if (is_small(v)) return mix((uint64_t)integer_of(v));
+  if (v.type == &type_big) return big_hash(v);
   double x = v.real;
   if (x == floor(x) && x >= -9223372036854775808.0 && x < 9223372036854775808.0)
     return mix((uint64_t)(int64_t)x);
@@ -211,29 +214,25 @@ static uint64_t number_hash(Value v) {
 
 static bool number_truth(Value v, Span span) {
   (void)span;
+  if (v.type == &type_big) return true;
   return v.type == &type_float ? v.real != 0 : integer_of(v) != 0;
 }
 
 static void bool_repr(Value v, Str *out) { str_add(out, v.boolean ? "True" : "False"); }
 
 static void int_repr(Value v, Str *out) {
-  char text[24], *at = text + sizeof text;
-  uint64_t n = v.integer < 0 ? 0 - (uint64_t)v.integer : (uint64_t)v.integer;
-  do *--at = (char)('0' + n % 10);
-  while (n /= 10);
-  if (v.integer < 0) *--at = '-';
-  str_add_n(out, at, (size_t)(text + sizeof text - at));
+  if (int_is_negative(v)) str_add_char(out, '-');
+  str_add(out, int_digits(v, 10));
 }
 
 static void float_repr(Value v, Str *out) { str_add_double(out, v.real); }
 
 static Value int_unary(AstOp op, Value a, Span span) {
+  (void)span;
+  if (a.type == &type_big || integer_of(a) == INT64_MIN) return big_unary(op, a);
   int64_t x = integer_of(a);
   switch (op) {
-  case AST_NEG:
-    if (x == INT64_MIN)
-      raise("OverflowError", span, "-(%lld) does not fit in a 64-bit int", (long long)x);
-    return value_int(-x);
+  case AST_NEG: return value_int(-x);
   case AST_POS: return value_int(x);
   case AST_INVERT: return value_int(~x);
   default: return value_absent();
@@ -248,7 +247,7 @@ static Value float_unary(AstOp op, Value a, Span span) {
 
 static void int_format(Value v, const char *spec, Str *out, Span span) {
   if (v.type == &type_bool && !*spec) bool_repr(v, out);
-  else format_int(out, integer_of(v), spec, span);
+  else format_int(out, v, spec, span);
 }
 
 static void float_format(Value v, const char *spec, Str *out, Span span) {
@@ -258,54 +257,65 @@ static void float_format(Value v, const char *spec, Str *out, Span span) {
 /* ---- methods ---- */
 
 static Value bit_length(BuiltinCall *c) {
-  int64_t x = integer_of(c->self);
-  uint64_t n = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
-  return value_int(n ? 64 - __builtin_clzll(n) : 0);
+  mpz_t n;
+  big_load(n, c->self);
+  return value_int(mpz_sgn(n) ? (int64_t)mpz_sizeinbase(n, 2) : 0);
 }
 static Value bit_count(BuiltinCall *c) {
-  int64_t x = integer_of(c->self);
-  return value_int(__builtin_popcountll(x < 0 ? 0 - (uint64_t)x : (uint64_t)x));
+  mpz_t n;
+  big_load(n, c->self);
+  mpz_abs(n, n);
+  return value_int((int64_t)mpz_popcount(n));
 }
 static Value is_whole(BuiltinCall *c) {
-  if (is_integer(c->self)) return value_bool(true);
+  if (value_is_integer(c->self)) return value_bool(true);
   return value_bool(isfinite(c->self.real) && floor(c->self.real) == c->self.real);
+}
+static Value itself(BuiltinCall *c) { return big_binary(AST_ADD, c->self, value_int(0), c->span); }
+
+/* The float as a fraction in lowest terms: its denominator is a power of 2. */
+static Value as_ratio(BuiltinCall *c) {
+  if (value_is_integer(c->self)) return value_tuple_of(2, itself(c), value_int(1));
+  double x = c->self.real;
+  if (isnan(x)) raise("ValueError", c->span, "cannot convert NaN to integer ratio");
+  if (isinf(x)) raise("OverflowError", c->span, "cannot convert Infinity to integer ratio");
+  int exponent = 0;
+  double m = frexp(x, &exponent);
+  for (int i = 0; i < 60 && m != floor(m); i++) m *= 2, exponent--;
+  Value numerator = big_from_double(m), power = value_int(exponent < 0 ? -exponent : exponent);
+  Value factor = big_binary(AST_SHL, value_int(1), power, c->span);
+  if (exponent < 0) return value_tuple_of(2, numerator, factor);
+  return value_tuple_of(2, big_binary(AST_MUL, numerator, factor, c->span), value_int(1));
 }
 
 static const Builtin int_methods[] = {
     {"bit_length", "", bit_length, "bits of the absolute value, without leading zeros"},
     {"bit_count", "", bit_count, "ones in the absolute value"},
     {"is_integer", "", is_whole, "True"},
+    {"conjugate", "", itself, "the int itself"},
+    {"as_integer_ratio", "", as_ratio, "(the int, 1)"},
 };
 static const Builtin float_methods[] = {
     {"is_integer", "", is_whole, "is it a whole number?"},
+    {"as_integer_ratio", "", as_ratio, "(numerator, denominator), in lowest terms"},
 };
+enum { FLOAT_METHODS = sizeof float_methods / sizeof *float_methods };
 enum { INT_METHODS = sizeof int_methods / sizeof *int_methods };
 
 static Value int_attr(Value v, const char *name, Span span) {
-  (void)span;
-  if (strcmp(name, "real") == 0 || strcmp(name, "numerator") == 0) return value_int(integer_of(v));
+  if (strcmp(name, "real") == 0 || strcmp(name, "numerator") == 0)
+    return big_binary(AST_ADD, v, value_int(0), span);
   if (strcmp(name, "imag") == 0) return value_int(0);
   if (strcmp(name, "denominator") == 0) return value_int(1);
-  return builtin_method(int_methods, INT_METHODS, v, name);
-}
-static Value float_attr(Value v, const char *name, Span span) {
-  (void)span;
-  return builtin_method(float_methods, 1, v, name);
-}
-static void int_attr_names(Value v, StrVec *out) {
-  (void)v;
-  builtin_names(int_methods, INT_METHODS, out);
-}
-static void float_attr_names(Value v, StrVec *out) {
-  (void)v;
-  builtin_names(float_methods, 1, out);
+  return value_absent();
 }
 
 const ValueType type_bool = {.name = "bool",
                              .truth = number_truth,
                              .repr = bool_repr,
                              .get_attr = int_attr,
-                             .attr_names = int_attr_names,
+                             .methods = int_methods,
+                             .method_count = INT_METHODS,
                              .binary = number_binary,
                              .compare = number_compare,
                              .unary = int_unary,
@@ -316,7 +326,20 @@ const ValueType type_int = {.name = "int",
                             .truth = number_truth,
                             .repr = int_repr,
                             .get_attr = int_attr,
-                            .attr_names = int_attr_names,
+                            .methods = int_methods,
+                            .method_count = INT_METHODS,
+                            .binary = number_binary,
+                            .compare = number_compare,
+                            .unary = int_unary,
+                            .equal = number_equal,
+                            .hash = number_hash,
+                            .format = int_format};
+const ValueType type_big = {.name = "int",
+                            .truth = number_truth,
+                            .repr = int_repr,
+                            .get_attr = int_attr,
+                            .methods = int_methods,
+                            .method_count = INT_METHODS,
                             .binary = number_binary,
                             .compare = number_compare,
                             .unary = int_unary,
@@ -326,8 +349,8 @@ const ValueType type_int = {.name = "int",
 const ValueType type_float = {.name = "float",
                               .truth = number_truth,
                               .repr = float_repr,
-                              .get_attr = float_attr,
-                              .attr_names = float_attr_names,
+                              .methods = float_methods,
+                              .method_count = FLOAT_METHODS,
                               .binary = number_binary,
                               .compare = number_compare,
                               .unary = float_unary,

@@ -8,7 +8,10 @@ void sequence_add_items(Str *out, const ValueVec *items) {
   }
 }
 
-static bool same_or_equal(Value a, Value b) { return value_same(a, b) || value_equal(a, b); }
+static bool same_or_equal(Value a, Value b) {
+  if (a.type == &type_int && b.type == &type_int) return a.integer == b.integer;
+  return value_same(a, b) || value_equal(a, b);
+}
 
 bool sequence_equal(const ValueVec *a, const ValueVec *b) {
   if (a->len != b->len) return false;

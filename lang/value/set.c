@@ -218,18 +218,10 @@ static const Builtin methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods, FROZEN = 8 };
 
-static Value get_attr(Value v, const char *name, Span span) {
-  (void)span;
-  return builtin_method(methods, v.type == &type_set ? METHODS : FROZEN, v, name);
-}
-static void attr_names(Value v, StrVec *out) {
-  builtin_names(methods, v.type == &type_set ? METHODS : FROZEN, out);
-}
-
 const ValueType type_set = {.name = "set",
                             .repr = repr,
-                            .get_attr = get_attr,
-                            .attr_names = attr_names,
+                            .methods = methods,
+                            .method_count = METHODS,
                             .binary = binary,
                             .compare = compare,
                             .contains = contains,
@@ -239,8 +231,8 @@ const ValueType type_set = {.name = "set",
                             .inplace = inplace};
 const ValueType type_frozenset = {.name = "frozenset",
                                   .repr = repr,
-                                  .get_attr = get_attr,
-                                  .attr_names = attr_names,
+                                  .methods = methods,
+                                  .method_count = FROZEN,
                                   .binary = binary,
                                   .compare = compare,
                                   .contains = contains,
@@ -260,11 +252,5 @@ static const Builtin constructors[] = {
     {"set", "iterable?, /", new_set, "a set of the items of an iterable"},
     {"frozenset", "iterable?, /", new_frozenset, "a set that does not change, and can be a key"},
 };
-const TypeObject set_type_object = {.type = &type_set,
-                                    .constructor = &constructors[0],
-                                    .methods = methods,
-                                    .method_count = METHODS};
-const TypeObject frozenset_type_object = {.type = &type_frozenset,
-                                          .constructor = &constructors[1],
-                                          .methods = methods,
-                                          .method_count = FROZEN};
+const TypeObject set_type_object = {.type = &type_set, .constructor = &constructors[0]};
+const TypeObject frozenset_type_object = {.type = &type_frozenset, .constructor = &constructors[1]};

@@ -86,9 +86,9 @@ static Span arg_span(const CallArgs *args, int i) {
 _Noreturn static void too_many(const Signature *s, const char *function, const CallArgs *args) {
   int least = 0, most = s->positional;
   for (int i = 0; i < most; i++) least += !s->params.at[i].value.type && !s->params.at[i].optional;
-  raise("TypeError", arg_span(args, most), "%s() takes %s%d positional argument%s but %d %s given",
-        function, least < most ? "at most " : "", most, most == 1 ? "" : "s", args->positional.len,
-        args->positional.len == 1 ? "was" : "were");
+  raise_code(E0502, arg_span(args, most), "%s() takes %s%d positional argument%s but %d %s given",
+             function, least < most ? "at most " : "", most, most == 1 ? "" : "s",
+             args->positional.len, args->positional.len == 1 ? "was" : "were");
 }
 
 _Noreturn static void unexpected(const Signature *s, const char *function, const char *name,
@@ -100,8 +100,8 @@ _Noreturn static void unexpected(const Signature *s, const char *function, const
     if (p->kind <= PARAM_KEYWORD_ONLY && !p->positional_only) vec_push(&names, p->name);
   }
   const char *near = str_near(name, names.at, names.len);
-  raise("TypeError", span, "%s() got an unexpected keyword argument '%s'%s", function, name,
-        near ? str_format(" (did you mean '%s'?)", near) : "");
+  raise_code(E0501, span, "%s() got an unexpected keyword argument '%s'%s", function, name,
+             near ? str_format(" (did you mean '%s'?)", near) : "");
 }
 
 _Noreturn static void missing(const Signature *s, const char *function, const Value *out,
@@ -114,8 +114,8 @@ _Noreturn static void missing(const Signature *s, const char *function, const Va
     if ((defaults ? defaults[i] : p->value).type) continue;
     str_printf(&names, "%s'%s'", n++ ? ", " : "", p->name);
   }
-  raise("TypeError", span, "%s() missing argument%s %s", function, n == 1 ? "" : "s",
-        str_text(&names));
+  raise_code(E0502, span, "%s() missing argument%s %s", function, n == 1 ? "" : "s",
+             str_text(&names));
 }
 
 /* ---- binding ---- */
@@ -167,6 +167,8 @@ static void bind_named(const Signature *s, const char *function, const CallArgs 
 
 void signature_bind(const Signature *s, const char *function, const CallArgs *args,
                     const Value *defaults, Value *out, Span *spans) {
+  if (!args->names.len && args->positional.len == s->params.len && s->positional == s->params.len)
+    return bind_positional(s, function, args, out, spans);
   for (int i = 0; i < s->params.len; i++) {
     out[i] = value_absent();
     if (spans) spans[i] = args->span;
@@ -181,15 +183,11 @@ void signature_bind(const Signature *s, const char *function, const CallArgs *ar
   }
 }
 
-CallArgs args_with_first(const CallArgs *args, Value first) {
-  CallArgs more = *args;
-  int n = args->positional.len;
-  more.positional = (ValueVec){.at = NEW_ARRAY(Value, n + 1), .len = n + 1, .cap = n + 1};
-  more.positional.at[0] = first;
-  if (n) memcpy(more.positional.at + 1, args->positional.at, sizeof(Value) * (size_t)n);
-  more.spans.at = NULL;
-  more.spans.len = more.spans.cap = 0;
-  vec_push(&more.spans, args->span);
-  for each (Span, s, &args->spans) vec_push(&more.spans, *s);
-  return more;
+CallArgs *args_copy(const CallArgs *args) {
+  CallArgs *copy = gc_copy(args, sizeof *args);
+  size_t n = (size_t)args->positional.len, spans = (size_t)args->spans.len;
+  copy->positional.at = n ? gc_copy(args->positional.at, sizeof(Value) * n) : NULL;
+  copy->spans.at = spans ? gc_copy(args->spans.at, sizeof(Span) * spans) : NULL;
+  copy->env = args->env ? env_keep(args->env) : NULL;
+  return copy;
 }

@@ -1,6 +1,7 @@
 /* str.c -- the type str: immutable UTF-8 text, indexed by character.
  *
  * Texts that are all ASCII (one byte a character) are indexed in constant time. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
 
 static Value str_object(const char *text, size_t len) {
@@ -139,13 +140,12 @@ static Value repeat(StrObject *s, int64_t n, Span span) {
   return str_object(text, s->len * (size_t)n);
 }
 
-static bool is_int(Value v) { return v.type == &type_int || v.type == &type_bool; }
-
 Value str_binary(AstOp op, Value a, Value b, Span span) {
   if (op == AST_MOD && a.type == &type_str) return format_percent(a, b, span);
-  if (op == AST_MUL && a.type == &type_str && is_int(b))
+  if (op == AST_MUL && a.type == &type_str && value_is_integer(b))
     return repeat(a.object, value_as_int(b, "", span), span);
-  if (op == AST_MUL && is_int(a)) return repeat(b.object, value_as_int(a, "", span), span);
+  if (op == AST_MUL && value_is_integer(a))
+    return repeat(b.object, value_as_int(a, "", span), span);
   if (op != AST_ADD || a.type != &type_str || b.type != &type_str) return value_absent();
   StrObject *x = a.object, *y = b.object;
   char *text = NEW_BYTES(x->len + y->len + 1);
@@ -205,22 +205,12 @@ static void format(Value v, const char *spec, Str *out, Span span) {
   format_text(out, s->text, s->len, spec, span);
 }
 
-static Value get_attr(Value v, const char *name, Span span) {
-  (void)span;
-  return builtin_method(str_methods, str_method_count, v, name);
-}
-
-static void attr_names(Value v, StrVec *out) {
-  (void)v;
-  builtin_names(str_methods, str_method_count, out);
-}
-
 const ValueType type_str = {.name = "str",
                             .truth = truth,
                             .repr = repr,
                             .str = add_text,
-                            .get_attr = get_attr,
-                            .attr_names = attr_names,
+                            .methods = str_methods,
+                            .method_count = STR_METHODS,
                             .get_item = get_item,
                             .binary = str_binary,
                             .compare = compare,

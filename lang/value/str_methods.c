@@ -463,4 +463,3 @@ const Builtin str_methods[] = {
     {"upper", "", upper, "upper case"},
     {"zfill", "width, /", zfill, "padded with zeros after the sign"},
 };
-const int str_method_count = sizeof str_methods / sizeof *str_methods;

@@ -1,16 +1,23 @@
 /* tuple.c -- the type tuple. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
 
 Value value_tuple(ValueVec items) { return value_of(&type_tuple, NEW(ListObject, .items = items)); }
 
+Value value_tuple_new(int n) {
+  ListObject *o = gc_alloc(sizeof *o + sizeof(Value) * (size_t)n);
+  o->items.at = (Value *)(o + 1); /* a tuple never grows: its items lie behind it */
+  o->items.len = o->items.cap = n;
+  return value_of(&type_tuple, o);
+}
+
 Value value_tuple_of(int n, ...) {
-  ValueVec items = {0};
-  vec_reserve(&items, n);
+  Value tuple = value_tuple_new(n);
   va_list args;
   va_start(args, n);
-  for (int i = 0; i < n; i++) items.at[items.len++] = va_arg(args, Value);
+  for (int i = 0; i < n; i++) value_items(tuple)->at[i] = va_arg(args, Value);
   va_end(args);
-  return value_tuple(items);
+  return tuple;
 }
 
 static void repr(Value v, Str *out) {
@@ -33,7 +40,7 @@ static Value binary(AstOp op, Value a, Value b, Span span) {
     return value_tuple(sequence_concat(value_items(a), value_items(b)));
   if (op != AST_MUL) return value_absent();
   Value tuple = a.type == &type_tuple ? a : b, n = a.type == &type_tuple ? b : a;
-  if (n.type != &type_int && n.type != &type_bool) return value_absent();
+  if (!value_is_integer(n)) return value_absent();
   return value_tuple(sequence_repeat(value_items(tuple), value_as_int(n, "", span), span));
 }
 
@@ -66,18 +73,10 @@ static const Builtin methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-static Value get_attr(Value v, const char *name, Span span) {
-  return (void)span, builtin_method(methods, METHODS, v, name);
-}
-static void attr_names(Value v, StrVec *out) {
-  (void)v;
-  builtin_names(methods, METHODS, out);
-}
-
 const ValueType type_tuple = {.name = "tuple",
                               .repr = repr,
-                              .get_attr = get_attr,
-                              .attr_names = attr_names,
+                              .methods = methods,
+                              .method_count = METHODS,
                               .get_item = get_item,
                               .binary = binary,
                               .compare = compare,
@@ -94,5 +93,4 @@ static Value new_tuple(BuiltinCall *c) {
 }
 static const Builtin constructor = {"tuple", "iterable?, /", new_tuple,
                                     "a tuple of the items of an iterable"};
-const TypeObject tuple_type_object = {
-    .type = &type_tuple, .constructor = &constructor, .methods = methods, .method_count = METHODS};
+const TypeObject tuple_type_object = {.type = &type_tuple, .constructor = &constructor};

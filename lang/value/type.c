@@ -1,4 +1,5 @@
 /* type.c -- types as values: `int`, `str`, what type(x) gives; and isinstance. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
 
 static Map definitions; /* const ValueType * to const TypeObject * */
@@ -20,7 +21,7 @@ Value value_type_of(Value v) {
   Value class = v.type->class_of ? v.type->class_of(v) : value_absent();
   if (class.type) return class;
   return v.type == &type_instance ? value_class(((InstanceObject *)v.object)->class)
-                                  : value_type(v.type);
+                                  : value_type(v.type == &type_big ? &type_int : v.type);
 }
 
 bool value_is_instance(Value v, Value type, Span span) {
@@ -39,7 +40,7 @@ bool value_is_instance(Value v, Value type, Span span) {
     raise("TypeError", span, "isinstance() arg 2 must be a type or a tuple of types, not '%s'",
           value_type_text(type));
   const ValueType *want = ((TypeObject *)type.object)->type;
-  return v.type == want || (want == &type_int && v.type == &type_bool);
+  return v.type == want || (want == &type_int && value_is_integer(v));
 }
 
 static TypeObject *type_of(Value v) { return v.object; }
@@ -66,14 +67,13 @@ static Value get_attr(Value v, const char *name, Span span) {
     Value x = t->get_static(name);
     if (x.type) return x;
   }
-  Value method = builtin_method(t->methods, t->method_count, value_none(), name);
-  if (!method.type) return method;
-  return value_unbound_method(((BuiltinObject *)method.object)->builtin, t->type);
+  const Builtin *method = builtin_find(t->type->methods, t->type->method_count, name);
+  return method ? value_unbound_method(method, t->type) : value_absent();
 }
 
 static void attr_names(Value v, StrVec *out) {
   vec_push(out, "__name__");
-  builtin_names(type_of(v)->methods, type_of(v)->method_count, out);
+  builtin_names(type_of(v)->type->methods, type_of(v)->type->method_count, out);
 }
 
 /* list[int], dict[str, int]: what stands in annotations. */

@@ -1,4 +1,5 @@
 /* value.c -- operations on any value: each looks into the type's table, or says what is missing. */
+#include "lang/value/big_int.h"
 #include "lang/value/object.h"
 #include <math.h>
 
@@ -152,11 +153,13 @@ bool value_contains(Value container, Value x, Span span) {
 /* ---- attributes ---- */
 
 Value value_find_attr(Value v, const char *name, Span span) {
-  return v.type->get_attr ? v.type->get_attr(v, name, span) : value_absent();
+  Value x = v.type->get_attr ? v.type->get_attr(v, name, span) : value_absent();
+  return x.type ? x : builtin_method(v.type->methods, v.type->method_count, v, name);
 }
 
 void value_attr_names(Value v, StrVec *out) {
   if (v.type->attr_names) v.type->attr_names(v, out);
+  builtin_names(v.type->methods, v.type->method_count, out);
 }
 
 static const char *owner_text(Value v) {
@@ -223,7 +226,7 @@ int64_t value_length(Value v, Span span) {
 
 bool value_is_callable(Value v) {
   if (v.type != &type_instance) return v.type->call != NULL;
-  return class_lookup(((InstanceObject *)v.object)->class, str_intern("__call__")).type != NULL;
+  return class_lookup(((InstanceObject *)v.object)->class, INTERNED("__call__")).type != NULL;
 }
 
 Value value_call(Value f, CallArgs *args) {
@@ -235,12 +238,25 @@ Value value_call(Value f, CallArgs *args) {
 }
 
 Value value_call_with(Value f, int n, const Value *args, Span span) {
-  CallArgs call = {.span = span, .env = env_builtins()};
-  if (n) {
-    call.positional.at = gc_copy(args, sizeof *args * (size_t)n);
-    call.positional.len = call.positional.cap = n;
-  }
+  CallArgs call = {.span = span,
+                   .env = env_builtins(),
+                   .positional = {.at = (Value *)(uintptr_t)args, .len = n, .cap = n}};
   return value_call(f, &call);
+}
+
+Value value_call_first(Value f, Value first, const CallArgs *args) {
+  int n = args->positional.len, spans = args->spans.len;
+  Value values[n + 1];
+  Span places[spans + 1];
+  values[0] = first;
+  places[0] = args->span;
+  if (n) memcpy(values + 1, args->positional.at, sizeof(Value) * (size_t)n);
+  if (spans) memcpy(places + 1, args->spans.at, sizeof(Span) * (size_t)spans);
+  CallArgs more = *args;
+  more.positional = (ValueVec){.at = values, .len = n + 1, .cap = n + 1};
+  more.spans.at = places;
+  more.spans.len = more.spans.cap = spans + 1;
+  return value_call(f, &more);
 }
 
 /* ---- operators ---- */
@@ -313,14 +329,15 @@ ValueVec value_to_vec(Value iterable, Span span) {
 /* What the special method gives, of instances and of types that have it as an attribute. */
 static Value special(Value v, const char *name, Span span) {
   if (v.type == &type_instance) return instance_special(v, name, 0, NULL, span);
-  Value f = value_find_attr(v, str_intern(name), span);
+  Value f = value_find_attr(v, name, span);
   return f.type ? value_call_with(f, 0, NULL, span) : f;
 }
 
 bool value_to_index(Value v, int64_t *i, Span span) {
+  if (v.type == &type_big) raise("OverflowError", span, "the int does not fit in 64 bits");
   if (v.type == &type_bool) v = value_int(v.boolean);
   else if (v.type != &type_int && v.type != &type_float && v.type != &type_str)
-    v = special(v, "__index__", span);
+    v = special(v, INTERNED("__index__"), span);
   *i = v.integer;
   return v.type == &type_int;
 }
@@ -328,6 +345,8 @@ bool value_to_index(Value v, int64_t *i, Span span) {
 int64_t value_as_int(Value v, const char *what, Span span) {
   int64_t i;
   if (v.type == &type_int) return v.integer;
+  if (v.type == &type_big)
+    raise("OverflowError", span, "%s does not fit in 64 bits", *what ? what : "the int");
   if (!value_to_index(v, &i, span))
     raise("TypeError", span, "%s must be an int, not '%s'", what, value_type_text(v));
   return i;
@@ -337,7 +356,8 @@ double value_as_float(Value v, const char *what, Span span) {
   if (v.type == &type_float) return v.real;
   if (v.type == &type_int) return (double)v.integer;
   if (v.type == &type_bool) return v.boolean;
-  Value r = v.type == &type_str ? value_absent() : special(v, "__float__", span);
+  if (v.type == &type_big) return big_to_double(v, span);
+  Value r = v.type == &type_str ? value_absent() : special(v, INTERNED("__float__"), span);
   if (r.type == &type_float) return r.real;
   raise("TypeError", span, "%s must be a number, not '%s'", what, value_type_text(v));
 }

@@ -24,6 +24,25 @@ typedef struct Value {
 
 typedef VEC(Value) ValueVec;
 
+/* ---- names.c: names to values, in insertion order ---- */
+
+typedef struct NameEntry {
+  const char *name; /* interned; NULL: removed */
+  Value value;      /* no type: a local variable that has no value now */
+} NameEntry;
+typedef struct Names {
+  NameEntry *at;
+  int len, cap, live; /* len: entries in `at`, removed ones included */
+  int32_t *index;     /* hash to place + 1, 0 if free; NULL while they are few */
+  int index_size;
+} Names;
+
+int names_find(const Names *n, const char *name);   /* its place, or -1 */
+Value *names_get(const Names *n, const char *name); /* NULL if it has no value */
+int names_set(Names *n, const char *name, Value x); /* gives its place */
+bool names_remove(Names *n, const char *name);      /* false if absent */
+void names_list(const Names *n, StrVec *out);       /* those that have a value */
+
 /* The arguments of one call. */
 typedef struct CallArgs {
   ValueVec positional;
@@ -78,12 +97,15 @@ struct ValueType {
   bool (*has_instance)(Value v, Value x);
   /* `a += b` in place; no type: as a + b. NULL: as binary. */
   Value (*inplace)(AstOp op, Value a, Value b, Span span);
+  /* Attributes that are methods made in C; after those of get_attr. */
+  const struct Builtin *methods;
+  int method_count;
 };
 
-extern const ValueType type_none, type_bool, type_int, type_float, type_str, type_list, type_tuple,
-    type_dict, type_set, type_range, type_slice, type_ellipsis, type_function, type_builtin,
-    type_bound_method, type_class, type_instance, type_namespace, type_iterator, type_type,
-    type_descriptor, type_file, type_missing;
+extern const ValueType type_none, type_bool, type_int, type_big, type_float, type_str, type_list,
+    type_tuple, type_dict, type_set, type_range, type_slice, type_ellipsis, type_function,
+    type_builtin, type_bound_method, type_class, type_instance, type_namespace, type_iterator,
+    type_type, type_descriptor, type_file, type_missing;
 
 static inline Value value_absent(void) { return (Value){0}; }
 static inline Value value_none(void) { return (Value){.type = &type_none}; }
@@ -94,6 +116,10 @@ static inline Value value_of(const ValueType *type, void *object) {
   return (Value){.type = type, .object = object};
 }
 static inline bool value_is(Value v, const ValueType *type) { return v.type == type; }
+/* An int of any size (type_big is one that 64 bits do not hold: big_int.h) or a bool. */
+static inline bool value_is_integer(Value v) {
+  return v.type == &type_int || v.type == &type_bool || v.type == &type_big;
+}
 static inline bool value_is_none(Value v) { return v.type == &type_none; }
 
 typedef struct StrObject {
@@ -116,6 +142,7 @@ const char *value_text(Value str); /* of a str value */
 Value value_list(ValueVec items);
 Value value_tuple(ValueVec items);
 Value value_tuple_of(int n, ...); /* n Values */
+Value value_tuple_new(int n);     /* its n items are to be set at once */
 static inline ValueVec *value_items(Value list_or_tuple) {
   return &((ListObject *)list_or_tuple.object)->items;
 }
@@ -191,13 +218,15 @@ Value value_builtin(const Builtin *b);
 Value value_method(const Builtin *b, Value self); /* a builtin bound to its object */
 /* Looks `name` up in a table of n rows, bound to self: what get_attr of a builtin type does. */
 Value builtin_method(const Builtin *table, int n, Value self, const char *name);
+const Builtin *builtin_find(const Builtin *table, int n, const char *name); /* or NULL */
+Value builtin_call(const Builtin *b, Value self, CallArgs *args);
 void builtin_names(const Builtin *table, int n, StrVec *out);
 
 /* ---- namespaces: math, np, T, R, modules read from files ---- */
 
 typedef struct Namespace {
   const char *name;
-  Map values; /* interned name to Value * */
+  Names values;
   /* Asked for names that are not in `values`; absent if unknown. May be NULL. */
   Value (*find)(struct Namespace *ns, const char *name);
   void (*names)(struct Namespace *ns, StrVec *out);
@@ -230,6 +259,7 @@ void namespace_registered_names(StrVec *out);
 
 /* kind: "TypeError", "ValueError", "NameError", "IndexError", "KeyError", "AttributeError",
  * "ZeroDivisionError", "OverflowError", "AssertionError", "RuntimeError", "ScheduleError", ... */
-#define raise(kind, span, ...) error_raisef(kind, span, __VA_ARGS__)
+#define raise(kind, span, ...)      error_raisef(kind, span, __VA_ARGS__)
+#define raise_code(code, span, ...) error_raise_code(code, span, __VA_ARGS__)
 
 #endif

@@ -9,11 +9,13 @@ static const Span here = {0};
 
 typedef struct Scope {
   NodeVec vars, buffers, pointers;
+  NodeVec loops; /* those of `vars` that are loop variables */
 } Scope;
 
 static Scope copied(const Scope *s) {
   Scope c = {0};
   for each (Node *, v, &s->vars) vec_push(&c.vars, *v);
+  for each (Node *, v, &s->loops) vec_push(&c.loops, *v);
   for each (Node *, v, &s->buffers) vec_push(&c.buffers, *v);
   for each (Node *, v, &s->pointers) vec_push(&c.pointers, *v);
   return c;
@@ -232,6 +234,7 @@ static Node *random_for(Gen *g, Scope *outer, int depth) {
   f.thread_tag = f.loop_kind == LOOP_THREAD ? "threadIdx.x" : NULL;
   if (one_in(4)) f.annotations = random_dict();
   vec_push(&s.vars, f.var);
+  vec_push(&s.loops, f.var);
   f.body = random_body(g, &s, depth - 1);
   return gc_copy(&f, sizeof f);
 }
@@ -266,6 +269,19 @@ static void match_source(Buffer *b, BufferRegion *r) {
   if (b->strides.len != b->shape.len) b->strides = (NodeVec){0};
 }
 
+/* What a block with variables of its own may use. */
+static Scope without_loops(const Scope *s) {
+  Scope c = copied(s);
+  c.vars.len = 0;
+  for each (Node *, v, &s->vars) {
+    bool is_loop = false;
+    for each (Node *, l, &s->loops) is_loop |= *l == *v;
+    if (!is_loop) vec_push(&c.vars, *v);
+  }
+  c.loops.len = 0;
+  return c;
+}
+
 static Node *random_block(Gen *g, Scope *outer, int depth) {
   Scope s = copied(outer);
   Block b = {.node = {NK_Block, VOID_TYPE, here}, .name = random_name()};
@@ -281,6 +297,8 @@ static Node *random_block(Gen *g, Scope *outer, int depth) {
     vec_push(&values, random_expr(outer, t, 1));
     vec_push(&s.vars, var);
   }
+  Scope around = b.iter_vars.len ? without_loops(outer) : *outer;
+  if (b.iter_vars.len) s = without_loops(&s);
   for (int n = below(2); n > 0; n--) {
     vec_push(&b.alloc_buffers, random_buffer(&s, false));
     enter_buffer(&s, vec_last(&b.alloc_buffers));
@@ -293,8 +311,8 @@ static Node *random_block(Gen *g, Scope *outer, int depth) {
              MAKE(MatchBufferRegion, here, VOID_TYPE, .source = sources.at[0], .buffer = match));
     enter_buffer(&s, match);
   }
-  b.reads = random_regions(outer);
-  b.writes = random_regions(outer);
+  b.reads = random_regions(&around);
+  b.writes = random_regions(&around);
   if (one_in(3)) b.annotations = random_dict();
   if (one_in(3)) b.init = random_body(g, &s, depth - 1);
   b.body = random_body(g, &s, depth - 1);

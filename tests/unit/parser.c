@@ -50,7 +50,7 @@ static bool tree_is(const char *text, const char *tree) {
   const char *got = flat(ast_dump(&m->ast));
   bool good = !diag_error_count() && str_same(got, tree);
   if (!good) printf("text:     %s\nexpected: %s\nfound:    %s\n", text, tree, got);
-  diag_flush(stdout, false);
+  diag_flush(stdout, DIAG_PLAIN);
   return good;
 }
 

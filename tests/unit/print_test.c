@@ -31,7 +31,7 @@ static bool survives(Node *m, const PrintOptions *style) {
   const char *text = ir_print(m, style), *why = NULL;
   Node *again = reread(text);
   bool good = again && node_equal(m, again, false, &why);
-  if (!again) diag_flush(stdout, false);
+  if (!again) diag_flush(stdout, DIAG_PLAIN);
   else if (!good) printf("  differs at %s\n", why);
   if (good && node_hash(m) != node_hash(again)) good = false, puts("  hashes differ");
   if (good && !str_same(text, ir_print(again, style)))
@@ -43,11 +43,11 @@ static bool survives(Node *m, const PrintOptions *style) {
 static bool survives_both(Node *m) {
   if (!ir_verify(m)) {
     printf("  ill-formed\n%s\n", ir_print(m, NULL));
-    diag_flush(stdout, false);
+    diag_flush(stdout, DIAG_PLAIN);
     return false;
   }
-  return survives(m, &(PrintOptions){.show_meta = true}) &&
-         survives(m, &(PrintOptions){.show_meta = true, .tvm_style = true});
+  return survives(m, &(PrintOptions){.constants = CONSTANTS_INLINE}) &&
+         survives(m, &(PrintOptions){.constants = CONSTANTS_INLINE, .tvm_style = true});
 }
 
 bool print_survives_all(Node *(*make)(void), long runs) {

@@ -1,5 +1,6 @@
 /* binary.c -- operators and functions of two tensors, element by element, with broadcasting. */
 #include "lang/builtin/tensor/tensor_impl.h"
+#include "lang/value/big_int.h"
 #include <math.h>
 
 /* ---- promotion of dtypes, as NumPy does it ---- */
@@ -34,7 +35,7 @@ DataType promote(DataType a, DataType b) {
 
 bool operand_of(Value v, Operand *out, Span span) {
   *out = (Operand){0};
-  if (v.type == &type_bool || v.type == &type_int || v.type == &type_float) out->scalar = v;
+  if (value_is_integer(v) || v.type == &type_float) out->scalar = v;
   else if (v.type == &type_tensor) out->view = view_of(v);
   else if (v.type == &type_list || v.type == &type_tuple) out->view = view_of(tensor_of(v, span));
   else return false;
@@ -49,7 +50,10 @@ static DataType weak_dtype(Value scalar, DataType t) {
 }
 
 static DataType strong_dtype(Value scalar) {
-  return scalar.type == &type_bool ? BOOL : scalar.type == &type_int ? INT64 : FLOAT64;
+  return scalar.type == &type_bool  ? BOOL
+         : scalar.type == &type_int ? INT64
+         : scalar.type == &type_big ? DTYPE_OF(UINT, 64)
+                                    : FLOAT64;
 }
 
 DataType promote_operands(const Operand *a, const Operand *b, Span span) {

@@ -1,5 +1,6 @@
 /* create.c -- new tensors: array, zeros, full, arange, linspace, eye, tril, ... */
 #include "lang/builtin/tensor/tensor_impl.h"
+#include "lang/value/big_int.h"
 #include <math.h>
 
 /* ---- arguments ---- */
@@ -63,6 +64,7 @@ typedef struct Nest {
 static DataType scalar_dtype(Value v, Span span) {
   if (v.type == &type_bool) return BOOL;
   if (v.type == &type_int) return INT64;
+  if (v.type == &type_big) return DTYPE_OF(UINT, 64); /* which may be too small as well */
   if (v.type == &type_float) return FLOAT64;
   raise("TypeError", span, "a tensor is made of numbers and tensors, not of '%s'",
         value_type_text(v));
@@ -132,7 +134,7 @@ Value tensor_array(Value v, Value dtype, Span span) {
     View from = view_of(v);
     return tensor_cast(&from, given ? t : from.dtype, span);
   }
-  if (!is_sequence(v) && v.type != &type_bool && v.type != &type_int && v.type != &type_float &&
+  if (!is_sequence(v) && !value_is_integer(v) && v.type != &type_float &&
       (v.type->iter || v.type->next))
     v = value_list(value_to_vec(v, span));
   Nest n = {.dtype = VOID_TYPE, .span = span};

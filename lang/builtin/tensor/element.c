@@ -1,5 +1,6 @@
 /* element.c -- elements in memory: every dtype to and from doubles and 64-bit ints. */
 #include "lang/builtin/tensor/tensor_impl.h"
+#include "lang/value/big_int.h"
 #include <math.h>
 
 bool is_storable(DataType t) {
@@ -139,6 +140,9 @@ Value load_value(DataType t, const char *at) {
     return value_float(x);
   }
   load_ints(t, at, 1, 1, &i);
+  if (i < 0 && is_uint64(t)) /* more than an int64 holds */
+    return big_binary(AST_ADD, value_int(i),
+                      big_binary(AST_SHL, value_int(1), value_int(64), (Span){0}), (Span){0});
   return dtype_is_bool(t) ? value_bool(i != 0) : value_int(i);
 }
 
@@ -151,6 +155,12 @@ void store_value(DataType t, char *at, Value v, Span span) {
   } else if (v.type == &type_float) {
     store_reals(t, at, 1, 1, &v.real);
   } else {
+    uint64_t bits;
+    bool fits = v.type != &type_big || (is_uint64(t) && big_as_uint64(v, &bits));
+    if (!fits)
+      raise("OverflowError", span, "the int %s is out of bounds for %s", value_repr(v),
+            dtype_text(t));
+    if (v.type == &type_big) return store_ints(t, at, 1, 1, (int64_t *)&bits);
     int64_t i = value_as_int(v, "an element of a tensor", span);
     if (dtype_is_int(t) && (i < dtype_min_int(t) || i > dtype_max_int(t)))
       raise("OverflowError", span, "%lld is out of bounds for %s", (long long)i, dtype_text(t));

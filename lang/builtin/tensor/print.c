@@ -124,8 +124,7 @@ static void measure_special(Printer *p, const char *at) {
 static const char *whole_text(DataType t, const char *at) {
   Value x = load_value(t, at);
   if (dtype_is_bool(t)) return x.boolean ? " True" : "False";
-  return is_uint64(t) ? str_format("%llu", (unsigned long long)x.integer)
-                      : str_format("%lld", (long long)x.integer);
+  return value_repr(x);
 }
 
 static void measure_whole(Printer *p, const char *at) {

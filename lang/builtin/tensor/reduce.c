@@ -217,6 +217,26 @@ static Value np_ptp(BuiltinCall *c) {
                       reduce(find_reduction("min"), x, c->args[1], false, 0, c->span), c->span);
 }
 
+static void run_reals(DataType t, char *at, int64_t step, int64_t n, bool product) {
+  double total = product;
+  for (int64_t k = 0; k < n; k++, at += step) {
+    double x;
+    load_reals(t, at, 1, 1, &x);
+    total = product ? total * x : total + x;
+    store_reals(t, at, 1, 1, &total);
+  }
+}
+
+static void run_ints(DataType t, char *at, int64_t step, int64_t n, bool product) {
+  uint64_t total = product;
+  for (int64_t k = 0; k < n; k++, at += step) {
+    int64_t x;
+    load_ints(t, at, 1, 1, &x);
+    total = product ? total * (uint64_t)x : total + (uint64_t)x;
+    store_ints(t, at, 1, 1, (int64_t *)&total);
+  }
+}
+
 /* Running sums (or products) along an axis, or over all elements in order. */
 static Value running(BuiltinCall *c, bool product) {
   Value *args = c->self.type ? c->args : c->args + 1;
@@ -241,19 +261,7 @@ static Value running(BuiltinCall *c, bool product) {
   first.shape[axis] = 1;
   int64_t index[MAX_DIMS] = {0}, n = extent ? view_size(&first) : 0;
   for (int64_t i = 0; i < n; i++) {
-    char *at = view_at(&first, index);
-    Value total = load_value(t, at);
-    for (int64_t k = 1; k < extent; k++) {
-      at += step;
-      Value next = load_value(t, at);
-      if (is_real(t))
-        total = value_float(product ? total.real * next.real : total.real + next.real);
-      else
-        total = value_int((int64_t)(product ? (uint64_t)total.integer * (uint64_t)next.integer
-                                            : (uint64_t)total.integer + (uint64_t)next.integer));
-      if (is_real(t)) store_reals(t, at, 1, 1, &total.real);
-      else store_ints(t, at, 1, 1, &total.integer);
-    }
+    (is_real(t) ? run_reals : run_ints)(t, view_at(&first, index), step, extent, product);
     for (int d = to.ndim; d-- > 0 && ++index[d] == first.shape[d];) index[d] = 0;
   }
   return out;

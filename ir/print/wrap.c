@@ -1,0 +1,96 @@
+/* wrap.c -- a line that is too long is broken inside the brackets that end it.
+ *
+ * What the brackets hold goes on a line of its own; if that is too long as well, each item does,
+ * and is broken in the same way. Brackets are those of a call, a list, a dict or a tuple: not those
+ * of a subscript, or those that group an expression, where a comma would make a tuple. */
+#include "ir/print/print.h"
+#include <ctype.h>
+
+enum { DEFAULT_WIDTH = 100 };
+
+static int print_width(const Printer *p) {
+  return p->options.width ? p->options.width : DEFAULT_WIDTH;
+}
+
+/* After the quoted text that begins at `at`. */
+static const char *skip_quoted(const char *at) {
+  char quote = *at++;
+  while (*at && *at != quote) at += *at == '\\' && at[1] ? 2 : 1;
+  return *at ? at + 1 : at;
+}
+
+/* The items of text[0:n], which lie between brackets. */
+static StrVec split_items(const char *text, size_t n) {
+  StrVec items = {0};
+  const char *end = text + n, *start = text;
+  int depth = 0;
+  for (const char *at = text; at < end;) {
+    if (*at == '"') {
+      at = skip_quoted(at);
+      continue;
+    }
+    if (strchr("([{", *at)) depth++;
+    if (strchr(")]}", *at)) depth--;
+    if (*at == ',' && !depth) {
+      vec_push(&items, str_copy_n(start, (size_t)(at - start)));
+      while (at + 1 < end && at[1] == ' ') at++;
+      start = at + 1;
+    }
+    at++;
+  }
+  if (start < end) vec_push(&items, str_copy_n(start, (size_t)(end - start)));
+  return items;
+}
+
+/* The bracket that matches the last character, or NULL. */
+static const char *last_open(const char *text) {
+  const char *open = NULL;
+  int depth = 0;
+  for (const char *at = text; *at;) {
+    if (*at == '"') {
+      at = skip_quoted(at);
+      continue;
+    }
+    if (strchr("([{", *at) && !depth++) open = at;
+    if (strchr(")]}", *at) && --depth == 0 && at[1]) open = NULL;
+    at++;
+  }
+  return open;
+}
+
+/* Where the brackets that end the text may be broken open; NULL if they may not. */
+static const char *breakable(const char *text) {
+  const char *open = last_open(text);
+  if (!open || !open[1] || !open[2]) return NULL;
+  bool follows = open > text && (isalnum((unsigned char)open[-1]) || strchr("_])", open[-1]));
+  if (*open == '[' && follows) return NULL; /* x[0] is not x[0,] */
+  if (*open != '(' || follows) return open;
+  StrVec items = split_items(open + 1, strlen(open) - 2);
+  return items.len > 1 || open[strlen(open) - 2] == ',' ? open : NULL;
+}
+
+static void wrap(Printer *p, const char *text, const char *suffix) {
+  int room = print_width(p) - 4 * p->indent;
+  bool fits = (int)(strlen(text) + strlen(suffix)) <= room;
+  const char *open = fits ? NULL : breakable(text);
+  if (!open) return line(p, "%s%s", text, suffix);
+  size_t inner = strlen(open) - 2;
+  char close = open[inner + 1];
+  line(p, "%.*s", (int)(open + 1 - text), text);
+  p->indent++;
+  StrVec items = split_items(open + 1, inner);
+  bool comma_ends = open[inner] == ',';
+  if ((int)inner <= room - 4 && !comma_ends) line(p, "%.*s", (int)inner, open + 1);
+  else
+    for each (const char *, item, &items) wrap(p, *item, ",");
+  p->indent--;
+  line(p, "%c%s", close, suffix);
+}
+
+void line_wrapped(Printer *p, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const char *text = str_vformat(format, args);
+  va_end(args);
+  wrap(p, text, "");
+}
