@@ -1,18 +1,24 @@
 /* call.c -- calls of scalar builtins (intrin.def), and the effects of expressions. */
 #include "ir/ir_impl.h"
 
-static DataType result_dtype(const Intrin *in, DataType given, NodeVec args) {
+DataType intrin_result(int rule, NodeVec args) {
   DataType first = args.len ? args.at[0]->dtype : VOID_TYPE;
-  switch (in->rule) {
+  switch (rule) {
   case RULE_SAME: return first;
   case RULE_BOOL: return dtype_with_lanes(BOOL, first.lanes);
   case RULE_SECOND: return args.len > 1 ? args.at[1]->dtype : VOID_TYPE;
-  case RULE_GIVEN: return given;
-  case RULE_INT32:
-    return in->effect == EFFECT_PURE && args.len ? dtype_with_lanes(INT32, first.lanes) : INT32;
+  case RULE_INT32: return INT32;
+  case RULE_UINT32: return DTYPE_OF(UINT, 32);
+  case RULE_FLOAT32: return FLOAT32;
   case RULE_HANDLE: return HANDLE;
   default: return VOID_TYPE;
   }
+}
+
+DataType intrin_dtype(const Intrin *in, NodeVec args) {
+  bool lanewise = in->rule == RULE_INT32 && in->effect == EFFECT_PURE && args.len;
+  return lanewise ? dtype_with_lanes(INT32, args.at[0]->dtype.lanes)
+                  : intrin_result(in->rule, args);
 }
 
 static void check_count(const Intrin *in, NodeVec args, Span span) {
@@ -75,7 +81,8 @@ Node *expr_call(const char *name, DataType t, NodeVec args, Span span) {
   if (args.len == 1 && dtype_is_int(args.at[0]->dtype) && is_rounding(name)) return args.at[0];
   args = prepare(in, args, span);
   Node *op = op_get(str_format("tir.%s", in->name));
-  return MAKE(Call, span, result_dtype(in, t, args), .op = op, .args = args);
+  bool given = in->rule == RULE_GIVEN || in->rule == RULE_LAST;
+  return MAKE(Call, span, given ? t : intrin_dtype(in, args), .op = op, .args = args);
 }
 
 /* ---- effects ---- */

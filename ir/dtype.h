@@ -8,6 +8,7 @@
 typedef enum {
 #define DTYPE(NAME, prefix, widths, dlpack, doc) DTYPE_##NAME,
 #include "ir/dtype.def"
+  DTYPE_CUSTOM = 128 /* the first of those that users name */
 } DTypeCode;
 
 typedef struct DataType {
@@ -26,8 +27,8 @@ typedef struct DataType {
 #define HANDLE                DTYPE_OF(HANDLE, 64)
 #define VOID_TYPE             DTYPE_OF(VOID, 0)
 
-/* Reads "int32", "float16x8", "bool", "handle", "void", "" (void), "e4m3_float8",
- * "float32xvscalex4". False if the text names no dtype. */
+/* Reads "custom[posit]16", "int32", "float16x8", "bool", "handle", "void", "" (void),
+ * "e4m3_float8", "float32xvscalex4". False if the text names no dtype. */
 bool dtype_parse(const char *text, DataType *out);
 const char *dtype_text(DataType t); /* interned; "void" for void */
 
@@ -40,9 +41,14 @@ static inline bool dtype_equal(DataType a, DataType b) {
 static inline bool dtype_is_void(DataType t) { return t.code == DTYPE_VOID; }
 static inline bool dtype_is_bool(DataType t) { return t.code == DTYPE_BOOL; }
 static inline bool dtype_is_handle(DataType t) { return t.code == DTYPE_HANDLE; }
+/* A float of 8 bits or less. */
+static inline bool dtype_is_mini_float(DataType t) {
+  return t.code >= DTYPE_FLOAT8_E3M4 && t.code <= DTYPE_FLOAT4_E2M1;
+}
+/* custom[posit]16: a type that only its user knows, by name. */
+static inline bool dtype_is_custom(DataType t) { return t.code >= DTYPE_CUSTOM; }
 static inline bool dtype_is_float(DataType t) {
-  return t.code == DTYPE_FLOAT || t.code == DTYPE_BFLOAT || t.code == DTYPE_FLOAT8_E4M3 ||
-         t.code == DTYPE_FLOAT8_E5M2;
+  return t.code == DTYPE_FLOAT || t.code == DTYPE_BFLOAT || dtype_is_mini_float(t);
 }
 /* Signed or unsigned; bool is not one. */
 static inline bool dtype_is_int(DataType t) { return t.code == DTYPE_INT || t.code == DTYPE_UINT; }
@@ -56,7 +62,8 @@ static inline int dtype_nbytes(DataType t) {
 }
 
 /* The value as the dtype can hold it: integers wrap to the width, floats round to nearest even
- * (overflow to infinity, or to NaN for float8_e4m3fn, which has none). */
+ * (overflow to infinity; to NaN where the dtype has no infinity; to the greatest number where it
+ * has neither). */
 int64_t dtype_wrap_int(DataType t, int64_t value);
 double dtype_round_float(DataType t, double value);
 
@@ -64,7 +71,11 @@ double dtype_round_float(DataType t, double value);
 int64_t dtype_min_int(DataType t);
 int64_t dtype_max_int(DataType t);
 
-/* Bits of a float of 8 or 16 bits, and back. */
+/* The greatest finite value of a float dtype, and whether it has infinities. */
+double dtype_max_float(DataType t);
+bool dtype_has_infinity(DataType t);
+
+/* Bits of a float of 16 bits or less, and back. */
 uint32_t dtype_float_to_bits(DataType t, double value);
 double dtype_float_from_bits(DataType t, uint32_t bits);
 

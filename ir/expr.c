@@ -57,15 +57,11 @@ Node *expr_broadcast(Node *n, int lanes, Span span) {
   return MAKE(Broadcast, span, dtype_with_lanes(n->dtype, lanes), .value = n, .lanes = lanes);
 }
 
-static bool is_float8(DataType t) {
-  return t.code == DTYPE_FLOAT8_E4M3 || t.code == DTYPE_FLOAT8_E5M2;
-}
-
 /* How strongly a dtype pulls the other operand to itself; 0: it doesn't. */
 static int pull(DataType t) {
   if (t.code == DTYPE_FLOAT) return 3;
   if (t.code == DTYPE_BFLOAT) return 2;
-  return is_float8(t) ? 1 : 0;
+  return dtype_is_mini_float(t) ? 1 : 0;
 }
 
 /* The dtype that two scalars of these dtypes meet in; void if there is none. */
@@ -76,7 +72,7 @@ static DataType common_dtype(DataType a, DataType b) {
   bool numbers = (dtype_is_int(a) || dtype_is_float(a)) && (dtype_is_int(b) || dtype_is_float(b));
   if (!numbers) return VOID_TYPE;
   if (pull(a) != pull(b)) return pull(a) > pull(b) ? a : b;
-  if (is_float8(a)) return VOID_TYPE; /* neither of the two holds the other */
+  if (dtype_is_mini_float(a)) return VOID_TYPE; /* neither of the two holds the other */
   if (a.bits != b.bits) return a.bits > b.bits ? a : b;
   return a.code == DTYPE_UINT ? a : b;
 }
@@ -121,7 +117,7 @@ void expr_match(const char *what, Node **a, Node **b, Span span) {
 
 static void check_operand(NodeKind kind, const Node *n, Span span) {
   DataType t = n->dtype;
-  bool number = dtype_is_int(t) || dtype_is_float(t) || dtype_is_bool(t);
+  bool number = dtype_is_int(t) || dtype_is_float(t) || dtype_is_bool(t) || dtype_is_custom(t);
   bool pointer = dtype_is_handle(t) && (kind == NK_EQ || kind == NK_NE) && !IS(StringImm, n);
   if (number || pointer) return;
   const char *found = IS(StringImm, n) ? "a string" : dtype_text(t);

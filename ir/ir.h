@@ -252,12 +252,29 @@ typedef struct Intrin {
   const char *name;
   int args; /* -1: any number */
   enum { TAKES_FLOATS, TAKES_INTEGERS, TAKES_NUMBERS, TAKES_ANY } takes;
-  enum { RULE_SAME, RULE_BOOL, RULE_SECOND, RULE_GIVEN, RULE_VOID, RULE_INT32, RULE_HANDLE } rule;
+  enum {
+    RULE_SAME,
+    RULE_BOOL,
+    RULE_SECOND,
+    RULE_GIVEN,
+    RULE_LAST,
+    RULE_VOID,
+    RULE_INT32,
+    RULE_UINT32,
+    RULE_FLOAT32,
+    RULE_HANDLE,
+    RULE_TYPE
+  } rule;
   Effect effect;
   const char *doc;
 } Intrin;
 const Intrin *intrin_find(const char *name); /* without "tir."; NULL if there is none */
 const Intrin *intrin_of(const Node *op);     /* of an Op node, NULL for other callees */
+/* Builtins of the open namespaces of family.def, such as "ptx.bar.sync": is this one? What does a
+ * call of it give, unless it is told? And the name that an Op node has there, or NULL. */
+bool family_has(const char *name);
+DataType family_dtype(const char *name, NodeVec args);
+const char *family_name(const Node *op);
 /* Is `n` a Call of tir.<name>? */
 bool is_intrin_call(const Node *n, const char *name);
 
@@ -345,8 +362,12 @@ typedef enum { CONSTANTS_BY_REFERENCE, CONSTANTS_INLINE, CONSTANTS_METADATA } Pr
 typedef struct PrintOptions {
   bool tvm_style; /* today's upstream spelling */
   PrintConstants constants;
-  int width; /* 0: 100 */
+  bool unchecked; /* not well-formed: the text says so, and declares what nothing defines */
+  int width;      /* 0: 100 */
 } PrintOptions;
+
+/* "default" or "tvm"; false if it is neither. */
+bool print_style_parse(const char *name, PrintOptions *options);
 
 /* The text form of any node. Parsing the text of a module or function gives an equal one, and
  * printing that gives the same bytes. `options` may be NULL. */
@@ -364,6 +385,8 @@ const char *ir_dump(Node *n);
  * impure calls in dataflow, wrong ranks, undeclared buffers, struct info that does not hold, ...
  * Returns true if there is none. */
 bool ir_verify(Node *n);
+/* Variables and buffers that a function uses and nothing defines; reports nothing. */
+NodeVec ir_undefined(Node *func);
 
 /* ---- analysis ---- */
 

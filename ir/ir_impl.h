@@ -20,6 +20,11 @@ Node *expr_broadcast(Node *n, int lanes, Span span); /* itself if it has them al
 /* The constant, also where it stands in all lanes of a vector. */
 bool expr_is_splat_int(const Node *n, int64_t *value);
 
+/* The dtype that a rule of intrin.def gives to a call with these arguments; void for GIVEN. */
+DataType intrin_result(int rule, NodeVec args);
+/* What a call of the builtin gives with these arguments; void where the caller gives it. */
+DataType intrin_dtype(const Intrin *in, NodeVec args);
+
 static inline bool kind_gives_bool(NodeKind kind) { return kind >= NK_EQ && kind <= NK_Or; }
 static inline bool kind_divides(NodeKind kind) {
   return kind == NK_Div || kind == NK_Mod || kind == NK_FloorDiv || kind == NK_FloorMod;

@@ -9,6 +9,7 @@ Node **stmt_rest(Node *n) {
   case NK_Allocate: return &AS(Allocate, n)->body;
   case NK_AllocateConst: return &AS(AllocateConst, n)->body;
   case NK_DeclBuffer: return &AS(DeclBuffer, n)->body;
+  case NK_ScopeIdDef: return &AS(ScopeIdDef, n)->body;
   case NK_BufferRealize: return &AS(BufferRealize, n)->body;
   default: return NULL;
   }

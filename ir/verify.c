@@ -35,6 +35,11 @@ void verify_end(Verifier *v, int mark) {
   while (v->open.len > mark) map_remove(&v->scope, vec_pop(&v->open));
 }
 
+void verify_open(Verifier *v, Node *n, Node *at) {
+  map_set(&v->scope, n, at);
+  vec_push(&v->open, n);
+}
+
 void verify_define(Verifier *v, Node *n, Node *at) {
   if (!n) return;
   if (map_has(&v->defined, n)) {
@@ -43,8 +48,7 @@ void verify_define(Verifier *v, Node *n, Node *at) {
     return;
   }
   map_set(&v->defined, n, at);
-  map_set(&v->scope, n, at);
-  vec_push(&v->open, n);
+  verify_open(v, n, at);
 }
 
 void verify_need(Verifier *v, Node *n, Node *at) {
@@ -58,7 +62,10 @@ void verify_need(Verifier *v, Node *n, Node *at) {
       at, ended ? "'%s' is used outside the scope that defines it" : "'%s' is not defined",
       verify_name(n));
   if (ended) diag_note(d, n->span, "it is defined here");
-  else if (n->span.lo != at->span.lo) diag_note(d, n->span, "it is made here");
+  else {
+    if (n->span.lo != at->span.lo) diag_note(d, n->span, "it is made here");
+    vec_push(&v->undefined, n);
+  }
   map_set(&v->scope, n, at); /* told once */
 }
 
@@ -139,4 +146,12 @@ bool ir_verify(Node *n) {
   else if (node_is_expr(n)) verify_expr(&v, n);
   else verify_top(&v, n);
   return !v.faults;
+}
+
+NodeVec ir_undefined(Node *func) {
+  Verifier v = {0};
+  DiagVec *outer = diag_capture();
+  verify_top(&v, func);
+  diag_restore(outer);
+  return v.undefined;
 }

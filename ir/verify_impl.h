@@ -18,6 +18,7 @@ typedef struct Verifier {
   const char *block;      /* the name of the innermost of them */
   bool in_dataflow, pure; /* of graph functions */
   int faults;
+  NodeVec undefined; /* variables and buffers that nothing defines, as they were met */
 } Verifier;
 
 Diag *verify_fault(Verifier *v, DiagCode code, Node *at, const char *format, ...) PRINTF_LIKE(4, 5);
@@ -27,6 +28,7 @@ const char *verify_name(Node *n); /* of a variable or buffer; "_" if it has none
 int verify_begin(Verifier *v);
 void verify_end(Verifier *v, int mark);
 void verify_define(Verifier *v, Node *n, Node *at); /* NULL is nothing */
+void verify_open(Verifier *v, Node *n, Node *at);   /* in scope, but not defined yet */
 /* Reports, once, a variable or buffer that is not in scope. */
 void verify_need(Verifier *v, Node *n, Node *at);
 /* The function of that name; reports one that the module lacks. NULL outside a module. */

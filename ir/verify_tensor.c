@@ -36,8 +36,9 @@ static void check_call(Verifier *v, Call *c) {
   if (IS(GlobalVar, c->op)) return;
   const char *name = IS(Op, c->op) ? AS(Op, c->op)->name : node_kind_name(c->op->kind);
   const Intrin *in = intrin_of(c->op);
-  if (!in) verify_fault(v, E0324, &c->node, "there is no builtin '%s'", name);
-  else if (in->args >= 0 && c->args.len != in->args)
+  if (!in && !family_name(c->op))
+    verify_fault(v, E0324, &c->node, "there is no builtin '%s'", name);
+  else if (in && in->args >= 0 && c->args.len != in->args)
     verify_fault(v, E0324, &c->node, "T.%s takes %d argument%s, not %d", in->name, in->args,
                  plural(in->args), c->args.len);
 }
@@ -98,6 +99,20 @@ static void check_let(Verifier *v, Let *n) {
   verify_end(v, mark);
 }
 
+/* The axes are variables of the expression. */
+static void check_reduce(Verifier *v, Reduce *r) {
+  int mark = verify_begin(v);
+  for each (Node *, axis, &r->axes) {
+    verify_expr(v, AS(IterVar, *axis)->dom);
+    if (!map_has(&v->scope, AS(IterVar, *axis)->var))
+      verify_define(v, AS(IterVar, *axis)->var, *axis);
+  }
+  verify_exprs(v, r->sources);
+  verify_expr(v, r->cond);
+  verify_exprs(v, r->init);
+  verify_end(v, mark);
+}
+
 /* A block with variables of its own depends on them alone, so that it can be moved: a loop around
  * it is seen through the values that its variables are bound to. */
 static void check_var(Verifier *v, Node *var) {
@@ -136,6 +151,7 @@ static WalkResult check_expr_node(Walker *w, Node *n) {
     return WALK_ON;
   case NK_GlobalVar: verify_global(v, n); return WALK_ON;
   case NK_Let: check_let(v, AS(Let, n)); return WALK_PRUNE;
+  case NK_Reduce: check_reduce(v, AS(Reduce, n)); return WALK_PRUNE;
   case NK_Buffer:
   case NK_CommReducer:
   case NK_IndexMap: return WALK_PRUNE;
@@ -154,7 +170,8 @@ void verify_exprs(Verifier *v, NodeVec exprs) {
 
 /* ---- buffers ---- */
 
-/* Its pointer, strides and offset are its own if they are variables that nobody defined. */
+/* Its pointer, strides and offset are its own if they are variables that nobody defined. A pointer
+ * that is declared with its buffer may be given a value later, by a let. */
 static void define_buffer(Verifier *v, Node *buffer, Node *at) {
   Buffer *b = AS(Buffer, buffer);
   verify_exprs(v, b->shape);
@@ -162,8 +179,9 @@ static void define_buffer(Verifier *v, Node *buffer, Node *at) {
   NodeVec parts = NODES(b->data, b->elem_offset);
   for each (Node *, s, &b->strides) vec_push(&parts, *s);
   for each (Node *, p, &parts) {
-    if (IS(Var, *p) && !map_has(&v->scope, *p)) verify_define(v, *p, at);
-    else verify_expr(v, *p);
+    if (!IS(Var, *p) || map_has(&v->scope, *p)) verify_expr(v, *p);
+    else if (IS(DeclBuffer, at) && *p == b->data) verify_open(v, *p, at);
+    else verify_define(v, *p, at);
   }
   verify_define(v, buffer, at);
 }
@@ -378,9 +396,21 @@ static void check_stmt(Verifier *v, Node *n) {
   case NK_DeclBuffer:
     with_definition(v, AS(DeclBuffer, n)->buffer, AS(DeclBuffer, n)->body, n);
     break;
-  case NK_BufferRealize:
-    with_definition(v, AS(BufferRealize, n)->buffer, AS(BufferRealize, n)->body, n);
+  case NK_ScopeIdDef: {
+    int mark = verify_begin(v);
+    verify_exprs(v, AS(ScopeIdDef, n)->extents);
+    verify_exprs(v, AS(ScopeIdDef, n)->preferred);
+    for each (Node *, var, &AS(ScopeIdDef, n)->vars) verify_define(v, *var, n);
+    verify_stmt(v, AS(ScopeIdDef, n)->body);
+    verify_end(v, mark);
     break;
+  }
+  case NK_BufferRealize: { /* of a buffer that has memory, or without any */
+    Node *buffer = AS(BufferRealize, n)->buffer;
+    bool known = map_has(&v->scope, buffer) || map_has(&v->scope, AS(Buffer, buffer)->data);
+    with_definition(v, known ? NULL : buffer, AS(BufferRealize, n)->body, n);
+    break;
+  }
   case NK_For: check_for(v, AS(For, n)); break;
   case NK_While: check_while(v, AS(While, n)); break;
   case NK_IfThenElse: check_if(v, AS(IfThenElse, n)); break;

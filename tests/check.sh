@@ -87,6 +87,8 @@ deploy() {
 
 roundtrip() { "$B/tvms" check --roundtrip examples/*.tvms tests/ir/*.tvms; }
 
+random_programs() { sh tests/gen/run.sh "$B" 1 20; }
+
 [ -x "$B/unit" ] && counted 'C units' "$B/unit"
 counted 'tests in .tvms' "$B/tvms" test $(find tests -name '*.tvms' -not -path 'tests/bench/*' | LC_ALL=C sort)
 counted 'Python programs' sh tests/python.sh "$B"
@@ -94,6 +96,7 @@ counted 'snippets in the docs' sh tests/docs.sh "$B"
 step 'examples/unity.tvms runs' "$B/tvms" examples/unity.tvms
 step 'a C program runs the library made from it' deploy
 step 'modules survive printing and reading' roundtrip
+step 'random tensor programs survive printing and reading' random_programs
 step 'command lines and bad input' sh tests/command_line.sh "$B"
 for t in tests/tool/test_*.sh; do
   step "$(basename "$t" .sh | sed 's/^test_//'): tools as a user meets them" sh "$t" "$B"

@@ -1,6 +1,7 @@
 /* expr.c -- scalar expressions, regions and attribute values as text. */
 #include "ir/print/print.h"
 #include "ir/support/stack.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -35,6 +36,10 @@ static int infix_strength(NodeKind kind) {
 }
 
 static void print_at(Printer *p, Node *n, int strength, DataType beside);
+
+const char *lanes_text(int lanes) {
+  return str_format(lanes < 0 ? "T.vscale() * %d" : "%d", lanes < 0 ? -lanes : lanes);
+}
 
 void print_quoted(Printer *p, const char *text) { str_add_quoted(&p->out, text, strlen(text)); }
 
@@ -137,23 +142,67 @@ static void print_binary(Printer *p, Node *n, int outer) {
 
 /* ---- calls ---- */
 
-static void print_callee(Printer *p, Node *op) {
-  const Intrin *in = intrin_of(op);
-  if (in) return str_printf(&p->out, "T.%s", in->name);
-  if (IS(GlobalVar, op)) {
-    return str_printf(&p->out, "%s%s", p->self ? p->self : "", AS(GlobalVar, op)->name);
+bool is_identifier(const char *text) {
+  if (!isalpha((unsigned char)*text) && *text != '_') return false;
+  for (const char *c = text; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_') return false;
+  return true;
+}
+
+void print_keywords(Printer *p, Dict *d, bool first) {
+  for (int i = 0; i < d->keys.len; i++) {
+    str_printf(&p->out, "%s%s=", first && !i ? "" : ", ", d->keys.at[i]);
+    print_attr(p, d->values.at[i]);
   }
-  str_printf(&p->out, "T.%s", AS(Op, op)->name);
+}
+
+/* T.ptx.bar.sync(0, 128, pred=p), Tx.copy(A[0:4], B[0:4]) */
+static void print_open_call(Printer *p, Call *c, const char *name) {
+  bool tile = strncmp(name, "tile.", 5) == 0;
+  str_printf(&p->out, "%s%s(", tile ? "Tx." : "T.", tile ? name + 5 : name);
+  print_exprs(p, c->args);
+  if (c->attrs) print_keywords(p, AS(Dict, c->attrs), !c->args.len);
+  if (!dtype_equal(c->node.dtype, family_dtype(name, c->args)))
+    str_printf(&p->out, "%sdtype=\"%s\"", c->args.len || c->attrs ? ", " : "",
+               dtype_text(c->node.dtype));
+  str_add_char(&p->out, ')');
+}
+
+static void print_call_attrs(Printer *p, Call *c) {
+  if (!c->attrs) return;
+  str_add(&p->out, ", attrs=");
+  print_attr(p, c->attrs);
+}
+
+/* A call of a builtin whose dtype is not what its own call would give. */
+static void print_call_by_name(Printer *p, Call *c) {
+  str_printf(&p->out, "T.call_intrin(\"%s\", \"%s\"", dtype_text(c->node.dtype),
+             AS(Op, c->op)->name);
+  if (c->args.len) str_add(&p->out, ", ");
+  print_exprs(p, c->args);
+  print_call_attrs(p, c);
+  str_add_char(&p->out, ')');
+}
+
+static bool gives_its_dtype(const Intrin *in, Call *c) {
+  if (c->attrs) return str_same(in->name, "call_intrin");
+  bool given = in->rule == RULE_GIVEN || in->rule == RULE_LAST;
+  return given || dtype_equal(c->node.dtype, intrin_dtype(in, c->args));
 }
 
 static void print_call(Printer *p, Call *c) {
   const Intrin *in = intrin_of(c->op);
-  print_callee(p, c->op);
-  str_add_char(&p->out, '(');
-  bool dtype_first = in && in->rule == RULE_GIVEN;
-  if (dtype_first) print_quoted(p, dtype_text(c->node.dtype));
-  if (dtype_first && c->args.len) str_add(&p->out, ", ");
+  const char *open = in ? NULL : family_name(c->op);
+  if (open) return print_open_call(p, c, open);
+  if (IS(Op, c->op) && (!in || !gives_its_dtype(in, c))) return print_call_by_name(p, c);
+  if (in) str_printf(&p->out, "T.%s(", in->name);
+  else str_printf(&p->out, "%s%s(", p->self ? p->self : "", AS(GlobalVar, c->op)->name);
+  bool first = in && in->rule == RULE_GIVEN, last = in && in->rule == RULE_LAST;
+  if (first) print_quoted(p, dtype_text(c->node.dtype));
+  if (first && c->args.len) str_add(&p->out, ", ");
   print_exprs(p, c->args);
+  print_call_attrs(p, c);
+  if (last) str_printf(&p->out, "%s\"%s\"", c->args.len ? ", " : "", dtype_text(c->node.dtype));
   str_add_char(&p->out, ')');
 }
 
@@ -164,8 +213,10 @@ static void print_index(Printer *p, Node *buffer, NodeVec indices) {
   str_add_char(&p->out, ']');
 }
 
-/* A[i, j], or A.vload([i, j], predicate=p). */
+/* A[i, j], or A.vload([i, j], predicate=p); a scalar by its name. */
 static void print_load(Printer *p, BufferLoad *l) {
+  if (map_has(&p->scalars, l->buffer) && expr_is_zero(l->indices.at[0]))
+    return str_add(&p->out, name_of(p, l->buffer));
   if (!l->predicate) return print_index(p, l->buffer, l->indices);
   str_printf(&p->out, "%s.vload([", name_of(p, l->buffer));
   print_exprs(p, l->indices);
@@ -179,7 +230,13 @@ static void print_reduce(Printer *p, Reduce *r) {
   print_attr(p, r->reducer);
   str_add(&p->out, ", [");
   print_exprs(p, r->sources);
-  str_printf(&p->out, "], %d)", r->value_index);
+  str_add(&p->out, "], [");
+  print_exprs(p, r->axes);
+  str_add(&p->out, "], ");
+  print_attr(p, r->cond);
+  str_printf(&p->out, ", %d, [", r->value_index);
+  print_exprs(p, r->init);
+  str_add(&p->out, "])");
 }
 
 static void print_not(Printer *p, Node *a, int outer) {
@@ -225,12 +282,12 @@ static void print_at(Printer *p, Node *n, int outer, DataType beside) {
     print_expr(p, AS(Ramp, n)->base);
     str_add(&p->out, ", ");
     print_at(p, AS(Ramp, n)->stride, 0, AS(Ramp, n)->base->dtype);
-    str_printf(&p->out, ", %d)", AS(Ramp, n)->lanes);
+    str_printf(&p->out, ", %s)", lanes_text(AS(Ramp, n)->lanes));
     break;
   case NK_Broadcast:
     str_add(&p->out, "T.Broadcast(");
     print_expr(p, AS(Broadcast, n)->value);
-    str_printf(&p->out, ", %d)", AS(Broadcast, n)->lanes);
+    str_printf(&p->out, ", %s)", lanes_text(AS(Broadcast, n)->lanes));
     break;
   case NK_Shuffle:
     str_add(&p->out, "T.Shuffle([");
@@ -309,15 +366,26 @@ static void print_range(Printer *p, Range *r) {
   print_bounds(p, r->min, r->extent, ":");
 }
 
-void print_region(Printer *p, Node *n) {
-  BufferRegion *r = AS(BufferRegion, n);
+/* full_axis: one that stands as a range even if it has one element; -1: none. */
+static void print_ranges(Printer *p, BufferRegion *r, int full_axis) {
   str_printf(&p->out, "%s[", name_of(p, r->buffer));
   if (!r->region.len) str_add(&p->out, "()");
   for (int i = 0; i < r->region.len; i++) {
     if (i) str_add(&p->out, ", ");
-    print_range(p, AS(Range, r->region.at[i]));
+    Range *range = AS(Range, r->region.at[i]);
+    if (i == full_axis) print_bounds(p, range->min, range->extent, ":");
+    else print_range(p, range);
   }
   str_add_char(&p->out, ']');
+}
+
+void print_region(Printer *p, Node *n) { print_ranges(p, AS(BufferRegion, n), -1); }
+
+/* As an argument, where A[i] would be an element. */
+static void print_region_argument(Printer *p, BufferRegion *r) {
+  bool is_element = true;
+  for each (Node *, range, &r->region) is_element &= expr_is_one(AS(Range, *range)->extent);
+  print_ranges(p, r, is_element ? r->region.len - 1 : -1);
 }
 
 /* ---- attribute values ---- */
@@ -370,6 +438,43 @@ static void print_iter_var(Printer *p, IterVar *v) {
   str_printf(&p->out, ", \"%s\", \"%s\")", kinds[v->iter_kind], v->thread_tag ? v->thread_tag : "");
 }
 
+/* Of a layout: a tuple of extents. */
+static void print_tuple_attr(Printer *p, Node *n) {
+  bool tuple = IS(Array, n) && !AS(Array, n)->is_tuple;
+  if (!tuple) return print_attr(p, n);
+  NodeVec items = AS(Array, n)->items;
+  str_add_char(&p->out, '(');
+  for (int i = 0; i < items.len; i++) {
+    if (i) str_add(&p->out, ", ");
+    print_tuple_attr(p, items.at[i]);
+  }
+  str_add(&p->out, items.len == 1 ? ",)" : ")");
+}
+
+static void print_layout(Printer *p, Layout *l) {
+  int positional = l->args.len - l->keys.len;
+  if (str_same(l->form, "+") || str_same(l->form, "@")) {
+    print_attr(p, l->args.at[0]);
+    str_printf(&p->out, " %s ", l->form);
+    bool nested = IS(Layout, l->args.at[1]) && (str_same(AS(Layout, l->args.at[1])->form, "+"));
+    if (nested) str_add_char(&p->out, '(');
+    print_attr(p, l->args.at[1]);
+    if (nested) str_add_char(&p->out, ')');
+    return;
+  }
+  bool axis = strncmp(l->form, "Axis.", 5) == 0;
+  if (axis) return str_add(&p->out, l->form);
+  bool strides =
+      (str_same(l->form, "S") || str_same(l->form, "R")) && positional == 2 && !l->keys.len;
+  str_printf(&p->out, strides ? "T.%s[" : "T.%s(", l->form);
+  for (int i = 0; i < l->args.len; i++) {
+    if (i) str_add(&p->out, strides ? " : " : ", ");
+    if (i >= positional) str_printf(&p->out, "%s=", l->keys.at[i - positional]);
+    print_tuple_attr(p, l->args.at[i]);
+  }
+  str_add_char(&p->out, strides ? ']' : ')');
+}
+
 void print_attr(Printer *p, Node *n) {
   switch (n->kind) {
   case NK_None: str_add(&p->out, "None"); break;
@@ -398,6 +503,7 @@ void print_attr(Printer *p, Node *n) {
     str_printf(&p->out, "I.vdevice(\"%s\", %d, \"%s\")", d->target, d->id, d->scope);
     break;
   }
+  case NK_Layout: print_layout(p, AS(Layout, n)); break;
   case NK_Device:
     str_printf(&p->out, "R.device(\"%s\", %d)", AS(Device, n)->device_kind, AS(Device, n)->id);
     break;
@@ -408,7 +514,7 @@ void print_attr(Printer *p, Node *n) {
     print_bounds(p, AS(Range, n)->min, AS(Range, n)->extent, ", ");
     str_add_char(&p->out, ')');
     break;
-  case NK_BufferRegion: print_region(p, n); break;
+  case NK_BufferRegion: print_region_argument(p, AS(BufferRegion, n)); break;
   case NK_IterVar: print_iter_var(p, AS(IterVar, n)); break;
   case NK_CommReducer: print_reducer(p, AS(CommReducer, n)); break;
   case NK_IndexMap:

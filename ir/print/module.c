@@ -16,7 +16,8 @@ void print_module(Printer *p, IRModule *m) {
   p->class_name = "Module";
   p->module = m;
   bool rewriter = dict_get(m->attrs, "relax.rewriter") != NULL;
-  line(p, rewriter ? "@R.rewriter" : "@I.ir_module");
+  line(p, "%s%s", rewriter ? "@R.rewriter" : "@I.ir_module",
+       p->options.unchecked ? "(check_well_formed=False)" : "");
   line(p, "class Module:");
   p->indent++;
   print_dict_line(p, "I.module_attrs",
@@ -37,8 +38,15 @@ static void print_header(Str *out, const char *body, const PrintOptions *options
   const char *tir = options->tvm_style ? "tirx" : "tir";
   if (strstr(body, "I.")) str_add(out, "# from tvm.script import ir as I\n");
   if (strstr(body, "T.")) str_printf(out, "# from tvm.script import %s as T\n", tir);
+  if (strstr(body, "Tx.")) str_add(out, "# from tvm.script.tirx import tile as Tx\n");
+  if (strstr(body, "Axis.")) str_add(out, "# from tvm.tirx.layout import Axis\n");
   if (strstr(body, "R.")) str_add(out, "# from tvm.script import relax as R\n");
   str_add_char(out, '\n');
+}
+
+bool print_style_parse(const char *name, PrintOptions *options) {
+  options->tvm_style = str_same(name, "tvm");
+  return options->tvm_style || str_same(name, "default");
 }
 
 static bool names_metadata(const Printer *p) {

@@ -54,12 +54,12 @@ static const char *own_name(Node *n) {
 /* Words that may not name a variable: keywords, and what printed text itself uses. */
 static bool is_reserved(const char *name) {
   static const char *const words[] = {
-      "False",   "None",     "True",     "and",    "as",       "assert", "async",  "await",
-      "break",   "class",    "continue", "def",    "del",      "elif",   "else",   "except",
-      "finally", "for",      "from",     "global", "if",       "import", "in",     "is",
-      "lambda",  "nonlocal", "not",      "or",     "pass",     "raise",  "return", "try",
-      "while",   "with",     "yield",    "T",      "R",        "I",      "cls",    "float",
-      "range",   "tir",      "tvm",      "relax",  "metadata", "Module"};
+      "False",  "None",     "True",  "and",    "as",    "assert", "async",  "await",    "break",
+      "class",  "continue", "def",   "del",    "elif",  "else",   "except", "finally",  "for",
+      "from",   "global",   "if",    "import", "in",    "is",     "lambda", "nonlocal", "not",
+      "or",     "pass",     "raise", "return", "try",   "while",  "with",   "yield",    "T",
+      "R",      "I",        "cls",   "float",  "range", "tir",    "tvm",    "relax",    "metadata",
+      "Module", "tirx",     "Tx",    "Axis"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (str_same(name, words[i])) return true;
   return false;

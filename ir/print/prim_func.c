@@ -4,7 +4,7 @@
 
 static bool is_plain(Buffer *b) {
   return !b->strides.len && !b->elem_offset && b->align == 64 && b->offset_factor == 1 &&
-         !b->auto_broadcast && !b->axis_separators.len &&
+         !b->auto_broadcast && !b->axis_separators.len && !b->layout && !b->allocated_addr.len &&
          str_same(buffer_scope(&b->node), "global") && IS(Var, b->data);
 }
 
@@ -48,21 +48,33 @@ static bool in_annotation(PrimFunc *f, int i, const Map *definable) {
   return b && is_plain(b) && vars_of(b->shape, definable).all;
 }
 
+static bool is_marked(PrimFunc *f, const char *attr, int i) {
+  Node *indices = dict_get(f->attrs, attr);
+  int64_t x;
+  if (IS(Array, indices))
+    for each (Node *, n, &AS(Array, indices)->items)
+      if (expr_is_const_int(*n, &x) && x == i) return true;
+  return false;
+}
+
 static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
   Node *param = f->params.at[i];
+  const char *open = is_marked(f, "tirx.optional", i) ? "T.Optional(" : "",
+             *close = *open ? ")" : "";
   if (in_annotation(f, i, definable)) {
     Buffer *b = AS(Buffer, f->buffers.at[i]);
-    str_printf(&p->out, "%s: T.Buffer(", name_define(p, &b->node));
+    str_printf(&p->out, "%s: %sT.Buffer(", name_define(p, &b->node), open);
     p->in_signature = true;
     print_shape(p, b->shape, VOID_TYPE);
     p->in_signature = false;
-    str_printf(&p->out, ", \"%s\")", dtype_text(b->elem));
+    str_printf(&p->out, ", \"%s\")%s", dtype_text(b->elem), close);
     name_set(p, b->data, str_format("%s.data", name_of(p, &b->node)));
     return;
   }
   const char *name = map_has(&p->names, param) ? name_of(p, param) : name_define(p, param);
   const char *size = AS(Var, param)->is_size ? "(is_size_var=True)" : "";
-  str_printf(&p->out, "%s: %s%s", name, var_type(AS(Var, param)), size);
+  const char *type = is_marked(f, "tirx.constexpr", i) ? "T.constexpr" : var_type(AS(Var, param));
+  str_printf(&p->out, "%s: %s%s%s%s", name, open, type, size, close);
 }
 
 static const char *param_text(Printer *p, PrimFunc *f, int i, const Map *definable) {
@@ -106,6 +118,8 @@ static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
 static void print_func_attrs(Printer *p, Node *attrs, const char *name) {
   if (str_same(dict_get_str(attrs, "global_symbol", ""), name))
     attrs = dict_with(attrs, "global_symbol", NULL);
+  static const char *const in_signature[] = {"tirx.jit", "tirx.constexpr", "tirx.optional"};
+  for (int i = 0; i < 3; i++) attrs = dict_with(attrs, in_signature[i], NULL);
   if (!AS(Dict, attrs)->keys.len) return;
   line_begin(p);
   str_add(&p->out, "T.func_attr(");
@@ -132,25 +146,40 @@ static void print_body(Printer *p, Node *body) {
                  expr_is_one(AS(BlockRealize, body)->predicate);
   bool lone =
       root && IS(BlockRealize, root->body) && !AS(BlockRealize, root->body)->iter_values.len;
-  bool implied = is_root && (root->alloc_buffers.len || (!lone && has_block(root->body)));
+  bool implied = is_root && has_block(root->body) && (root->alloc_buffers.len || !lone);
   if (!implied) return print_stmt(p, body, true);
   for each (Node *, a, &root->alloc_buffers)
-    print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer",
-                      AS(Buffer, *a), NULL, false);
+    print_buffer_line(p, str_format("T.%s", block_word(p, "alloc_buffer")), AS(Buffer, *a), NULL,
+                      false);
   print_stmt(p, root->body, true);
+}
+
+/* Lines for what the function uses and nothing defines. */
+static void declare_undefined(Printer *p, PrimFunc *f) {
+  NodeVec undefined = ir_undefined(&f->node);
+  for each (Node *, n, &undefined)
+    if (IS(Var, *n)) declare_var(p, *n);
+  for each (Node *, n, &undefined)
+    if (IS(Buffer, *n) && !map_has(&p->names, *n))
+      print_buffer_line(p, "T.Buffer", AS(Buffer, *n), NULL,
+                        map_has(&p->names, AS(Buffer, *n)->data));
 }
 
 void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
   int mark = scope_begin(p);
   p->views = views_of(f);
+  p->is_today = needs_today(p, f->body);
+  p->scalars = (Map){0};
   p->self = p->class_name ? str_format("%s.", p->class_name) : "";
   Map definable = definable_dims(f);
   bool is_private = !func_symbol(&f->node);
   Str flags = {0};
-  if (p->options.tvm_style) str_add(&flags, "s_tir=True");
+  bool jit = dict_get(f->attrs, "tirx.jit") != NULL;
+  if (p->options.tvm_style && !jit) str_add(&flags, "s_tir=True");
   if (is_private) str_printf(&flags, "%sprivate=True", flags.len ? ", " : "");
-  if (flags.len) line(p, "@T.prim_func(%s)", str_text(&flags));
-  else line(p, "@T.prim_func");
+  const char *decorator = jit ? "@T.jit" : "@T.prim_func";
+  if (flags.len) line(p, "%s(%s)", decorator, str_text(&flags));
+  else line(p, "%s", decorator);
   /* Scalar parameters and dims first: a parameter may mention those that follow it. */
   for (int i = 0; i < definable.len; i++)
     if (definable.at[i].key) name_define(p, (Node *)(uintptr_t)definable.at[i].key);
@@ -160,6 +189,7 @@ void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
   print_signature(p, name, params, returns ? str_format("T.%s", dtype_text(f->ret_dtype)) : NULL);
   p->indent++;
   print_func_attrs(p, f->attrs, name);
+  if (p->options.unchecked) declare_undefined(p, f);
   print_dim_lines(p, f, &definable);
   print_body(p, f->body);
   p->indent--;

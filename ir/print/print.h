@@ -19,6 +19,8 @@ typedef struct Printer {
   Views *views;           /* of the prim_func being printed */
   IRModule *module;       /* around what is printed, or NULL */
   const char *class_name; /* of the module around, or NULL */
+  bool is_today;          /* the prim_func has what only today's dialect can say */
+  Map scalars;            /* buffers that are printed as scalars: x for x[0] */
   bool in_dataflow;
   bool in_graph;     /* a graph function is printed */
   bool in_signature; /* dims with variables stand in quotes */
@@ -69,6 +71,10 @@ void print_region(Printer *p, Node *n);                                      /* 
 const char *float_text(DataType t, double x); /* of a finite number, the shortest */
 void print_quoted(Printer *p, const char *text);
 const char *expr_text(Printer *p, Node *n);
+const char *lanes_text(int lanes); /* "4", "T.vscale() * 4" */
+bool is_identifier(const char *text);
+void print_keywords(Printer *p, Dict *d,
+                    bool first); /* a=1, b=2; with a comma before, unless first */
 
 /* ---- statements and functions ---- */
 
@@ -86,6 +92,29 @@ Views *views_of(PrimFunc *f);
 void views_note_name(Views *v, Node *var); /* it has a name from here on */
 void views_note_end(Views *v, Node *var);
 void print_views(Printer *p);
+
+/* Does the text follow today's dialect, where `x = e` can change and T.alloc_buffer allocates where
+ * it stands? So upstream's spelling does, and functions that can't be said otherwise. (today.c) */
+bool says_today(const Printer *p);
+bool needs_today(Printer *p, Node *body);
+/* "T.block(", "T.sblock(": of the dialect. */
+const char *block_word(const Printer *p, const char *classic);
+/* Allocate and DeclBuffer of one buffer, which text can say in one call: the DeclBuffer, or NULL.
+ */
+Node *allocated_here(const Printer *p, Node *n);
+bool is_scalar_buffer(const Buffer *b);
+
+/* The frames of statements that scope over the rest of their suite, and what they bind. (frame.c)
+ */
+typedef struct FrameText {
+  const char *text; /* NULL: it is no such statement */
+  NodeVec bound;
+  Node *body;
+  bool needs_with; /* a line alone would mean something else */
+} FrameText;
+FrameText frame_text(Printer *p, Node *n);
+void print_dict_arg(Printer *p, const char *before, Node *dict);
+void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always);
 
 void print_prim_func(Printer *p, PrimFunc *f, const char *name);
 void print_function(Printer *p, Function *f, const char *name);

@@ -2,7 +2,7 @@
 #include "ir/print/print.h"
 #include "ir/support/stack.h"
 
-static void print_dict_arg(Printer *p, const char *before, Node *dict) {
+void print_dict_arg(Printer *p, const char *before, Node *dict) {
   if (!dict || !AS(Dict, dict)->keys.len) return;
   str_add(&p->out, before);
   print_attr(p, dict);
@@ -13,6 +13,7 @@ static void print_dict_arg(Printer *p, const char *before, Node *dict) {
 /* T.int32, T.handle("float32", "global"): the annotation that makes such a variable. */
 const char *var_type(const Var *v) {
   DataType t = v->node.dtype;
+  if (dtype_is_handle(t) && str_same(v->scope, "tensormap")) return "T.TensorMap()";
   if (!dtype_is_handle(t) || dtype_is_void(v->elem)) return str_format("T.%s", dtype_text(t));
   return str_format("T.handle(\"%s\", \"%s\")", dtype_text(v->elem),
                     v->scope ? v->scope : "global");
@@ -29,6 +30,8 @@ void declare_var(Printer *p, Node *n) {
 static WalkResult declare_let(Walker *w, Node *n) {
   if (node_family(n->kind) == FAMILY_STMT) return WALK_PRUNE;
   if (IS(Let, n)) declare_var(w->context, AS(Let, n)->var);
+  if (IS(Reduce, n))
+    for each (Node *, axis, &AS(Reduce, n)->axes) declare_var(w->context, AS(IterVar, *axis)->var);
   return WALK_ON;
 }
 
@@ -82,7 +85,7 @@ static void print_strides(Printer *p, NodeVec strides) {
   str_add(&p->out, strides.len == 1 ? ",)" : ")");
 }
 
-static void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always) {
+void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_always) {
   print_shape(p, b->shape, VOID_TYPE);
   if (dtype_always || !dtype_equal(b->elem, FLOAT32))
     str_printf(&p->out, ", \"%s\"", dtype_text(b->elem));
@@ -102,6 +105,12 @@ static void print_buffer_args(Printer *p, Buffer *b, bool with_data, bool dtype_
     str_add(&p->out, ", axis_separators=[");
     for (int i = 0; i < b->axis_separators.len; i++)
       str_printf(&p->out, "%s%d", i ? ", " : "", b->axis_separators.at[i]);
+    str_add_char(&p->out, ']');
+  }
+  if (b->layout) str_printf(&p->out, ", layout=%s", attr_text(p, b->layout));
+  if (b->allocated_addr.len) {
+    str_add(&p->out, ", allocated_addr=[");
+    print_exprs(p, b->allocated_addr);
     str_add_char(&p->out, ']');
   }
 }
@@ -237,12 +246,12 @@ static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predica
   }
   if (b->annotations && AS(Dict, b->annotations)->keys.len) {
     line_begin(p);
-    print_dict_arg(p, p->options.tvm_style ? "T.sblock_attr(" : "T.block_attr(", b->annotations);
+    print_dict_arg(p, str_format("T.%s(", block_word(p, "block_attr")), b->annotations);
     str_add(&p->out, ")\n");
   }
   for each (Node *, a, &b->alloc_buffers)
-    print_buffer_line(p, p->options.tvm_style ? "T.sblock_alloc_buffer" : "T.alloc_buffer",
-                      AS(Buffer, *a), NULL, false);
+    print_buffer_line(p, str_format("T.%s", block_word(p, "alloc_buffer")), AS(Buffer, *a), NULL,
+                      false);
   print_views(p);
   for each (Node *, m, &b->match_buffers) {
     Str outer = p->out;
@@ -263,7 +272,7 @@ static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predica
 
 static void print_block(Printer *p, Block *b, NodeVec values, Node *predicate, bool no_realize) {
   line_begin(p);
-  str_printf(&p->out, "with T.%s(", p->options.tvm_style ? "sblock" : "block");
+  str_printf(&p->out, "with T.%s(", block_word(p, "block"));
   print_quoted(p, b->name ? b->name : "");
   str_add(&p->out, no_realize ? ", no_realize=True):\n" : "):\n");
   int mark = scope_begin(p);
@@ -347,95 +356,6 @@ static void print_for(Printer *p, Node *n) {
 
 /* ---- statements that scope over the rest of their suite ---- */
 
-/* A region that lives for the rest of the suite, of the time before buffers were allocated. */
-static void print_realize_text(Printer *p, BufferRealize *r) {
-  str_add(&p->out, "T.realize(");
-  print_region(
-      p, MAKE(BufferRegion, r->node.span, VOID_TYPE, .buffer = r->buffer, .region = r->bounds));
-  str_printf(&p->out, ", \"%s\"", buffer_scope(r->buffer));
-  if (r->cond) str_printf(&p->out, ", %s", expr_text(p, r->cond));
-  str_add_char(&p->out, ')');
-}
-
-/* "T.allocate(...)" and what it binds, or NULL. */
-static const char *wrapper_text(Printer *p, Node *n, Node **bound, Node **body) {
-  *bound = NULL;
-  Str outer = p->out;
-  p->out = (Str){0};
-  switch (n->kind) {
-  case NK_LetStmt:
-    *body = AS(LetStmt, n)->body;
-    str_printf(&p->out, "T.LetStmt(%s", expr_text(p, AS(LetStmt, n)->value));
-    if (map_has(&p->names, AS(LetStmt, n)->var))
-      str_printf(&p->out, ", var=%s", name_of(p, AS(LetStmt, n)->var));
-    else *bound = AS(LetStmt, n)->var;
-    str_add_char(&p->out, ')');
-    break;
-  case NK_AttrStmt: {
-    AttrStmt *a = AS(AttrStmt, n);
-    *body = a->body;
-    if (IS(IterVar, a->subject) && str_same(a->key, "thread_extent")) {
-      *bound = AS(IterVar, a->subject)->var;
-      str_printf(&p->out, "T.launch_thread(\"%s\", %s)", AS(IterVar, a->subject)->thread_tag,
-                 expr_text(p, a->value));
-      break;
-    }
-    str_add(&p->out, "T.attr(");
-    print_attr(p, a->subject);
-    str_add(&p->out, ", ");
-    print_quoted(p, a->key);
-    str_add(&p->out, ", ");
-    print_attr(p, a->value);
-    str_add_char(&p->out, ')');
-    break;
-  }
-  case NK_AssertStmt:
-    *body = AS(AssertStmt, n)->body;
-    str_printf(&p->out, "T.Assert(%s, %s)", expr_text(p, AS(AssertStmt, n)->cond),
-               expr_text(p, AS(AssertStmt, n)->message));
-    break;
-  case NK_Allocate: {
-    Allocate *a = AS(Allocate, n);
-    *bound = a->var, *body = a->body;
-    str_add(&p->out, "T.allocate([");
-    print_exprs(p, a->extents);
-    str_printf(&p->out, "], \"%s\", \"%s\"", dtype_text(a->elem),
-               AS(Var, a->var)->scope ? AS(Var, a->var)->scope : "global");
-    if (a->cond) str_printf(&p->out, ", condition=%s", expr_text(p, a->cond));
-    print_dict_arg(p, ", annotations=", a->annotations);
-    str_add_char(&p->out, ')');
-    break;
-  }
-  case NK_AllocateConst: {
-    const ConstData *d = AS(AllocateConst, n)->data;
-    *bound = AS(AllocateConst, n)->var, *body = AS(AllocateConst, n)->body;
-    str_add(&p->out, "T.allocate_const(");
-    print_const_data(p, d);
-    str_printf(&p->out, ", \"%s\", [", dtype_text(d->elem));
-    for (int i = 0; i < d->ndim; i++)
-      str_printf(&p->out, "%s%lld", i ? ", " : "", (long long)d->shape[i]);
-    str_add_char(&p->out, ']');
-    print_dict_arg(p, ", annotations=", AS(AllocateConst, n)->annotations);
-    str_add_char(&p->out, ')');
-    break;
-  }
-  case NK_BufferRealize:
-    *body = AS(BufferRealize, n)->body;
-    print_realize_text(p, AS(BufferRealize, n));
-    break;
-  case NK_DeclBuffer:
-    *bound = AS(DeclBuffer, n)->buffer, *body = AS(DeclBuffer, n)->body;
-    str_add(&p->out, "T.decl_buffer(");
-    print_buffer_args(p, AS(Buffer, *bound), true, false);
-    str_add_char(&p->out, ')');
-    break;
-  default: break;
-  }
-  const char *text = p->out.len ? str_text(&p->out) : NULL;
-  p->out = outer;
-  return text;
-}
-
 /* A let that is a line of its own, x = v, and no frame. */
 static bool let_is_line(const LetStmt *let, bool is_last) {
   return is_last && !IS(StringImm, let->value);
@@ -458,38 +378,79 @@ static bool let_is_annotated(const LetStmt *let, bool is_last) {
   return let_is_line(let, is_last) && pointer && !dtype_is_void(v->elem) && v->scope && !v->is_size;
 }
 
-/* As a line of its own, over the rest of the suite. */
-static void print_concise(Printer *p, Node *n, const char *text, Node *bound) {
-  if (IS(LetStmt, n) && bound) {
-    LetStmt *let = AS(LetStmt, n);
-    const char *value = expr_text(p, let->value), *type = "";
-    bool plain = let_has_plain_type(let, true);
-    if (!plain && let_is_annotated(let, true)) type = str_format(": %s", var_type(AS(Var, bound)));
-    if (!let_is_line(let, true)) value = text;
-    line(p, "%s%s = %s", name_define(p, bound), type, value);
-  } else if (IS(AssertStmt, n)) {
-    line(p, "assert %s, %s", expr_text(p, AS(AssertStmt, n)->cond),
-         expr_text(p, AS(AssertStmt, n)->message));
-  } else if (bound) {
-    line(p, "%s = %s", name_define(p, bound), text);
-  } else {
-    line(p, "%s", text);
-  }
+static const char *bound_names(Printer *p, NodeVec bound) {
+  Str names = {0};
+  for (int i = 0; i < bound.len; i++)
+    str_printf(&names, "%s%s", i ? ", " : "", name_define(p, bound.at[i]));
+  return str_text(&names);
 }
 
-static void print_wrapper(Printer *p, Node *n, const char *text, Node *bound, Node *body,
-                          bool is_last) {
-  if (is_last) {
-    print_concise(p, n, text, bound);
-    return print_stmt(p, body, true);
+/* x = v; in today's dialect x: T.let = v, as x = v can change there. */
+static void print_let_line(Printer *p, LetStmt *let, const char *frame) {
+  const char *value = let_is_line(let, true) ? expr_text(p, let->value) : frame, *type = "";
+  const Var *v = AS(Var, let->var);
+  bool annotated = !let_has_plain_type(let, true) && let_is_annotated(let, true);
+  bool today = says_today(p) && let_is_line(let, true);
+  if (today) type = annotated ? str_format(": T.let[%s]", var_type(v)) : ": T.let";
+  else if (annotated) type = str_format(": %s", var_type(v));
+  line(p, "%s%s = %s", name_define(p, let->var), type, value);
+}
+
+/* A buffer that is allocated and declared by one line names its pointer, its strides and offset. */
+static void name_bound_buffer(Printer *p, Node *bound, bool allocates) {
+  Buffer *b = AS(Buffer, bound);
+  name_parts(p, b, name_of(p, bound), false);
+  if (allocates && is_scalar_buffer(b)) map_set(&p->scalars, bound, bound);
+}
+
+/* assert c, "message"; with another kind of error, assert c, ("ValueError", ["message"]). */
+static void print_assert(Printer *p, AssertStmt *a) {
+  const char *cond = expr_text(p, a->cond), *message = expr_text(p, a->message);
+  if (a->error_kind || p->options.tvm_style)
+    line(p, "assert %s, (\"%s\", [%s])", cond, a->error_kind ? a->error_kind : "RuntimeError",
+         message);
+  else line(p, "assert %s, %s", cond, message);
+}
+
+/* As a line of its own, over the rest of the suite. */
+static void print_concise(Printer *p, Node *n, const FrameText *f) {
+  if (IS(LetStmt, n) && f->bound.len) return print_let_line(p, AS(LetStmt, n), f->text);
+  if (IS(AssertStmt, n)) return print_assert(p, AS(AssertStmt, n));
+  if (f->bound.len) line(p, "%s = %s", bound_names(p, f->bound), f->text);
+  else line(p, "%s", f->text);
+}
+
+static void print_frame(Printer *p, Node *n, const FrameText *f, bool is_last) {
+  bool buffer = f->bound.len && IS(Buffer, f->bound.at[0]);
+  if (is_last && !f->needs_with) {
+    print_concise(p, n, f);
+    if (buffer) name_bound_buffer(p, f->bound.at[0], !IS(DeclBuffer, n));
+    return print_stmt(p, f->body, true);
   }
   int mark = scope_begin(p);
-  if (bound) line(p, "with %s as %s:", text, name_define(p, bound));
-  else line(p, "with %s:", text);
+  const char *names = f->bound.len ? bound_names(p, f->bound) : NULL;
+  if (names) line(p, f->bound.len > 1 ? "with %s as (%s):" : "with %s as %s:", f->text, names);
+  else line(p, "with %s:", f->text);
+  if (buffer) name_bound_buffer(p, f->bound.at[0], !IS(DeclBuffer, n));
   p->indent++;
-  print_stmt(p, body, true);
+  print_stmt(p, f->body, true);
   p->indent--;
   scope_end(p, mark);
+}
+
+/* Lines for variables that the text of the frame mentions, but nothing defines. */
+static void declare_for_frame(Printer *p, Node *n, bool is_last) {
+  Node *declared = IS(DeclBuffer, n) ? n : allocated_here(p, n);
+  if (declared) declare_parts(p, AS(Buffer, AS(DeclBuffer, declared)->buffer));
+  LetStmt *let = IS(LetStmt, n) ? AS(LetStmt, n) : NULL;
+  if (let && !let_has_plain_type(let, is_last) && !let_is_annotated(let, is_last))
+    declare_var(p, let->var);
+  Node *subject = IS(AttrStmt, n) ? AS(AttrStmt, n)->subject : NULL;
+  Buffer *b = IS(BufferRealize, n) ? AS(Buffer, AS(BufferRealize, n)->buffer) : NULL;
+  if (b && !map_has(&p->names, &b->node) && !map_has(&p->names, b->data))
+    print_buffer_line(p, "T.Buffer", b, NULL, false);
+  if (IS(IterVar, subject) && !str_same(AS(AttrStmt, n)->key, "thread_extent"))
+    declare_var(p, AS(IterVar, subject)->var);
 }
 
 /* ---- other statements ---- */
@@ -549,16 +510,12 @@ static void print_errand(void *context) {
 
 void print_stmt(Printer *p, Node *n, bool is_last) {
   if (stack_is_low()) return stack_run(print_errand, &(Errand){p, n, is_last});
-  Node *bound, *body;
   if (IS(SeqStmt, n)) return print_seq(p, AS(SeqStmt, n), is_last);
   print_views(p);
   declare_lets(p, n);
-  if (IS(DeclBuffer, n)) declare_parts(p, AS(Buffer, AS(DeclBuffer, n)->buffer));
-  LetStmt *let = IS(LetStmt, n) ? AS(LetStmt, n) : NULL;
-  if (let && !let_has_plain_type(let, is_last) && !let_is_annotated(let, is_last))
-    declare_var(p, let->var);
-  const char *wrapper = wrapper_text(p, n, &bound, &body);
-  if (wrapper) return print_wrapper(p, n, wrapper, bound, body, is_last);
+  declare_for_frame(p, n, is_last);
+  FrameText frame = frame_text(p, n);
+  if (frame.text) return print_frame(p, n, &frame, is_last);
   switch (n->kind) {
   case NK_For: print_for(p, n); break;
   case NK_While:

@@ -15,6 +15,12 @@ static _Noreturn void cannot(Value v, const char *want, Span span) {
   raise("TypeError", span, "expected %s, found %s", want, value_type_name(v));
 }
 
+/* T.vscale() * k */
+static bool is_scaled(Node *n) {
+  return is_intrin_call(n, "vscale") || (IS(Mul, n) && (is_intrin_call(AS(Mul, n)->a, "vscale") ||
+                                                        is_intrin_call(AS(Mul, n)->b, "vscale")));
+}
+
 /* A[0:4] where a value is needed: a vector of as many elements as the one open axis has. */
 static Node *region_load(Node *node, Span span) {
   BufferRegion *r = AS(BufferRegion, node);
@@ -22,6 +28,12 @@ static Node *region_load(Node *node, Span span) {
   for each (Node *, range, &r->region) {
     Range *x = AS(Range, *range);
     int64_t n;
+    if (!expr_is_const_int(x->extent, &n) && is_scaled(x->extent)) {
+      int lanes = lanes_of_value(value_node(x->extent), span);
+      vec_push(&at, MAKE(Ramp, span, dtype_with_lanes(x->min->dtype, lanes), .base = x->min,
+                         .stride = int_imm(x->min->dtype, 1, span), .lanes = lanes));
+      continue;
+    }
     if (!expr_is_const_int(x->extent, &n) || n < 1 || n > INT16_MAX)
       raise("TypeError", span,
             "a slice used as a value needs a constant, positive number of elements");
@@ -30,6 +42,21 @@ static Node *region_load(Node *node, Span span) {
                                 .stride = int_imm(x->min->dtype, 1, span), .lanes = (int)n));
   }
   return expr_load(r->buffer, at, span);
+}
+
+/* A buffer of one element stands for it. */
+static bool is_one_element(const Node *n) {
+  if (!IS(Buffer, n) || !tensor) return false;
+  const Buffer *b = (const Buffer *)(const void *)n;
+  for each (Node *, d, &b->shape)
+    if (!expr_is_one(*d)) return false;
+  return b->shape.len > 0;
+}
+
+static Node *only_element(Node *buffer, Span span) {
+  NodeVec zeros = {0};
+  for each (Node *, d, &AS(Buffer, buffer)->shape) vec_push(&zeros, int_imm((*d)->dtype, 0, span));
+  return expr_load(buffer, zeros, span);
 }
 
 _Noreturn static void too_large(Value v, Span span) {
@@ -46,10 +73,12 @@ Node *to_expr(Value v, Span span) {
   if (v.type == &type_float) return float_imm(FLOAT32, v.real, span);
   if (v.type == &type_str) return string_imm(value_text(v), span);
   if (v.type == &type_dtype) return string_imm(dtype_text(to_dtype(v, span)), span);
+  if (v.type == &type_open) return open_call(v, &(CallArgs){.span = span});
   if (v.type == &type_node) {
     Node *n = v.node;
     if (node_is_expr(n)) return n;
     if (IS(BufferRegion, n)) return region_load(n, span);
+    if (is_one_element(n)) return only_element(n, span);
     if (IS(PrimValue, n)) return AS(PrimValue, n)->value;
     if (IS(IterVar, n)) return AS(IterVar, n)->var;
     if (IS(RelaxVar, n) && graph_scalar(n)) return graph_scalar(n);
@@ -306,6 +335,15 @@ static Value dtype_call(Value f, CallArgs *args) {
   return value_node(expr_cast(t, to_expr(x, args->span), args->span));
 }
 
+/* T.float32[8] as an annotation: memory of a thread. */
+static Value dtype_item(Value v, Value index, Span span) {
+  if (!tensor)
+    raise("TypeError", span, "T.%s[...] stands only in a prim_func", dtype_text(to_dtype(v, span)));
+  Node *buffer = buffer_new(NULL, to_dtype(v, span), to_exprs(index, span), "local", span);
+  return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = allocation_of(buffer, NULL),
+                         .bound = value_node(buffer)));
+}
+
 static bool dtype_same(Value a, Value b) {
   if (b.type == &type_str || a.type == &type_str) {
     const char *x = a.type == &type_str ? value_text(a) : dtype_text(to_dtype(a, (Span){0}));
@@ -315,8 +353,11 @@ static bool dtype_same(Value a, Value b) {
   return a.type == b.type && dtype_equal(to_dtype(a, (Span){0}), to_dtype(b, (Span){0}));
 }
 
-const ValueType type_dtype = {
-    .name = "dtype", .repr = dtype_repr, .call = dtype_call, .equal = dtype_same};
+const ValueType type_dtype = {.name = "dtype",
+                              .repr = dtype_repr,
+                              .call = dtype_call,
+                              .get_item = dtype_item,
+                              .equal = dtype_same};
 
 Value value_dtype(DataType t) {
   return value_of(&type_dtype, NEW(DataType, t.code, t.bits, t.lanes));

@@ -15,6 +15,10 @@ Node *to_expr(Value v, Span span);
 Node *to_expr_for(Value v, DataType t, Span span);
 /* Values that meet in an operator: script floats take the dtype of the first other float. */
 NodeVec to_operands(int n, const Value *values, Span span);
+/* An argument of a builtin: a scalar expression, or a node that stands for itself (a reducer, a
+ * region, ...). */
+Node *intrin_argument(Value v, Span span);
+int lanes_of_value(Value v, Span span);         /* of a vector; -k for T.vscale() * k */
 NodeVec to_exprs(Value list_or_one, Span span); /* of a tuple, a list, or a single expression */
 NodeVec to_dims(Value v, Span span);            /* the same, where a text is a quoted dim */
 DataType to_dtype(Value v, Span span);          /* "float32", T.float32 */
@@ -29,6 +33,12 @@ Node *to_attr(Value v, Span span); /* numbers, text, lists, dicts, None, nodes *
 Value from_attr(Node *attr);
 Node *dict_from_value(Value dict, Span span);
 const char *value_type_name(Value v);
+
+/* Attributes and methods of buffers (buffer_names.c); a vector of dims as a tuple, with constants
+ * of dtype `plain` as ints. */
+Value buffer_attr(Value v, const char *name);
+void buffer_attr_names(StrVec *out);
+Value dims_value(NodeVec v, DataType plain);
 
 /* A Constant that holds a copy of a tensor value's elements. */
 Node *constant_node(Value tensor_value, Span span);
@@ -55,6 +65,7 @@ typedef struct Frame {
   const char *thread_tag;
   Node *annotations;
   bool is_grid; /* one name may take all the variables */
+  Node *step;   /* NULL: 1 */
   /* FRAME_BLOCK */
   const char *name;
   bool no_realize;
@@ -65,9 +76,24 @@ typedef struct Frame {
 extern const ValueType type_frame;
 Value value_frame(Frame *f);
 
+/* T.let, T.let[T.int32] as annotations. .object is a Value *: the type, absent without one. */
+extern const ValueType type_let;
+
+/* T.ptx.bar.sync: a name below one of the open namespaces of family.def. (open_names.c) */
+extern const ValueType type_open;
+Value value_open(const char *name); /* "ptx", "ptx.bar.sync" */
+Node *open_call(Value name, CallArgs *args);
+
+/* @T.inline, @T.macro. (macro.c) */
+extern const TreeDecorator decorate_macro, decorate_inline;
+
 /* T.meta_var(x): assigning it binds x itself, without a let. .object is a Value *. */
 extern const ValueType type_meta;
 Value value_meta(Value v);
+
+/* The buffer's memory, allocated for the rest of a suite: Allocate and DeclBuffer. `annotations`
+ * may be NULL. */
+Node *allocation_of(Node *buffer, Node *annotations);
 
 /* Puts `body` into a LetStmt, AttrStmt, Allocate, ... made without one. */
 Node *wrap_body(Node *wrapper, Node *body);
@@ -86,16 +112,22 @@ struct BlockBuilder {
 
 typedef struct TensorBuilder {
   BlockBuilder *block; /* innermost; the root at function level */
-  bool in_init;        /* inside `with T.init()` */
+  bool in_body;        /* past the signature */
   bool saw_block;      /* any block at all */
   Map loops;           /* loop Var to its For (body missing): what T.axis.remap looks up */
-  Map lets;            /* Var of each let to its LetStmt */
+  bool is_today;       /* written in today's dialect: `x = e` can change */
+  bool allocates_here; /* T.alloc_buffer stands where memory begins, not in the block around */
+  Map reassigned;      /* interned names that some suite assigns twice */
+  Map scalars;         /* Buffers of one element that a name stands for */
   Node *attrs;         /* Dict of T.func_attr, or NULL */
   bool is_private;
-  NodeVec params, buffers; /* of the function so far */
-  Map told;                /* undefined names that were reported */
-  Map dims;                /* interned name to Var: dims of the signature */
-  Map ended;               /* interned names of variables whose suite has ended, to their Span * */
+  NodeVec params, buffers;   /* of the function so far */
+  bool is_jit;               /* @T.jit, read as it stands */
+  Map constexprs, optionals; /* parameters that @T.jit marks */
+  Value fixed;               /* dict: names of parameters to what specialize() gives; or absent */
+  Map told;                  /* undefined names that were reported */
+  Map dims;                  /* interned name to Var: dims of the signature */
+  Map ended; /* interned names of variables whose suite has ended, to their Span * */
 } TensorBuilder;
 extern TensorBuilder *tensor; /* of the prim_func being read; NULL outside */
 
@@ -161,8 +193,10 @@ Node *find_vdevice(const char *kind, int64_t nth);
 Node *vdevice_of(Value v, Span span);
 
 Value tensor_function(Env *env, AstDef *def, CallArgs *args); /* @T.prim_func */
-Value graph_function(Env *env, AstDef *def, CallArgs *args);  /* @R.function */
-DataType tensor_return_dtype(Env *env, AstDef *def);          /* void if there is no annotation */
+typedef enum { TENSOR_PLAIN, TENSOR_JIT, TENSOR_SPECIALIZED } TensorForm;
+Value tensor_function_with(Env *env, AstDef *def, CallArgs *args, TensorForm form, Value fixed);
+Value graph_function(Env *env, AstDef *def, CallArgs *args); /* @R.function */
+DataType tensor_return_dtype(Env *env, AstDef *def);         /* void if there is no annotation */
 /* The struct info of a graph function by its signature alone, so that functions of a module may
  * call each other in any order. */
 Node *graph_signature(Env *env, AstDef *def, CallArgs *args);
@@ -179,6 +213,7 @@ Value well_formed(Env *env, Value v, CallArgs *args);
 bool keyword_flag(CallArgs *args, const char *name, bool otherwise);
 /* Struct info of a tensor program's parameters and result. */
 Node *prim_func_info(PrimFunc *f);
+extern const TreeDecorator decorate_jit;
 extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module,
     decorate_rewriter, decorate_graph_macro, decorate_pyfunc;
 

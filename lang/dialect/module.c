@@ -64,8 +64,8 @@ static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *ar
   }
   Value v = eval(env, callee);
   if (v.type == &type_tree_decorator &&
-      (v.object == &decorate_prim_func || v.object == &decorate_function ||
-       v.object == &decorate_pyfunc))
+      (v.object == &decorate_prim_func || v.object == &decorate_jit ||
+       v.object == &decorate_function || v.object == &decorate_pyfunc))
     return v.object;
   raise("TypeError", last->span, "function '%s' of a module needs @T.prim_func or @R.function",
         def->name);
@@ -163,6 +163,7 @@ static bool attempt(void (*step)(void *), ModuleJob *job) {
 
 static void read_member(ModuleJob *job, Member *m) {
   Value v = m->decorator->decorate(job->env, &m->def->ast, &m->args);
+  if (jit_generic(v)) v = value_node(jit_generic(v));
   m->function = v.type == &type_node ? v.node : NULL;
   if (IS(PrimFunc, m->function))
     AS(GlobalVar, m->global)->sinfo = prim_func_info(AS(PrimFunc, m->function));

@@ -47,28 +47,51 @@ Value value_annotation(const Builtin *b) {
 
 /* ---- what T holds besides the rows ---- */
 
+Node *intrin_argument(Value v, Span span) {
+  if (value_is_none(v) || v.type == &type_list || v.type == &type_tuple) return to_attr(v, span);
+  bool itself = v.type == &type_node && (IS(Array, v.node) || IS(GlobalVar, v.node) ||
+                                         IS(CommReducer, v.node) || IS(None, v.node));
+  return itself ? v.node : to_expr(v, span);
+}
+
+/* A buffer as the argument of T.address_of: its first element. */
+static Value first_element(Value v, Span span) {
+  if (!value_is_node(v, NK_Buffer)) return v;
+  NodeVec zeros = {0};
+  for each (Node *, d, &AS(Buffer, v.node)->shape) vec_push(&zeros, int_imm((*d)->dtype, 0, span));
+  return value_node(expr_load(v.node, zeros, span));
+}
+
+/* Where the dtype stands among the arguments of T.reinterpret("int32", x), T.tvm_struct_get(...,
+ * "int32"): -1: it is a keyword, or left out. */
+static int dtype_place(const Intrin *in, CallArgs *args) {
+  for each (const char *, name, &args->names)
+    if (str_same(*name, "dtype")) return -1;
+  int n = args->positional.len;
+  if (in->rule == RULE_LAST && in->args >= 0 && n > in->args) return n - 1;
+  return in->rule == RULE_GIVEN && n ? 0 : -1;
+}
+
 static Value call_intrin(Value f, CallArgs *args) {
   const Intrin *in = f.object;
   NodeVec operands = {0};
-  DataType t = VOID_TYPE;
-  int from = 0;
-  if (in->rule == RULE_GIVEN) {
-    for (int i = 0; i < args->names.len; i++)
-      if (str_same(args->names.at[i], "dtype")) t = to_dtype(args->named.at[i], args->span);
-    if (dtype_is_void(t) && args->positional.len)
-      t = to_dtype(args->positional.at[0], args->span), from = 1;
+  DataType t = str_same(in->name, "undef") ? INT32 : VOID_TYPE;
+  int place = dtype_place(in, args);
+  if (place >= 0) t = to_dtype(args->positional.at[place], args->span);
+  for (int i = 0; i < args->names.len; i++) {
+    if (!str_same(args->names.at[i], "dtype"))
+      raise("TypeError", args->span, "T.%s has no argument '%s'", in->name, args->names.at[i]);
+    if (in->rule == RULE_GIVEN || in->rule == RULE_LAST)
+      t = to_dtype(args->named.at[i], args->span);
   }
   bool meet = in->rule == RULE_SAME || in->rule == RULE_SECOND;
   if (meet) operands = to_operands(args->positional.len, args->positional.at, args->span);
-  for (int i = from; !meet && i < args->positional.len; i++) {
+  bool pointer = str_same(in->name, "address_of");
+  for (int i = 0; !meet && i < args->positional.len; i++) {
+    if (i == place) continue;
     Value v = args->positional.at[i];
-    bool as_is = v.type == &type_node &&
-                 (IS(Array, v.node) || IS(GlobalVar, v.node) || IS(CommReducer, v.node));
-    vec_push(&operands, as_is ? v.node : to_expr(v, args->span));
+    vec_push(&operands, intrin_argument(pointer ? first_element(v, args->span) : v, args->span));
   }
-  for each (const char *, name, &args->names)
-    if (!str_same(*name, "dtype"))
-      raise_code(E0501, args->span, "T.%s has no argument '%s'", in->name, *name);
   return value_node(expr_call(in->name, t, operands, args->span));
 }
 static void intrin_repr(Value v, Str *out) {
@@ -84,9 +107,17 @@ static Value find_in_T(Namespace *ns, const char *name) {
   if (str_same(name, "boolean")) return value_dtype(BOOL);
   static const struct {
     const char *alias, *name;
-  } short_names[] = {{"tvm_call_packed", "call_packed"}, {"tvm_call_cpacked", "call_cpacked"}};
-  for (int i = 0; i < 2; i++)
-    if (str_same(name, short_names[i].alias)) name = short_names[i].name;
+  } other_names[] = {{"tvm_call_packed", "call_packed"},
+                     {"tvm_call_cpacked", "call_cpacked"},
+                     {"tvm_call_packed_lowered", "call_packed_lowered"},
+                     {"tvm_call_cpacked_lowered", "call_cpacked_lowered"},
+                     {"power", "pow"}};
+  for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+    if (str_same(name, other_names[i].alias)) name = other_names[i].name;
+  if (family_has(name)) return value_open(name);
+  static const char *const scopes[] = {"warp", "wg", "warpgroup", "cta", "cluster", "thread"};
+  for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) /* tile primitives of a scope */
+    if (str_same(name, scopes[i])) return value_open(str_format("tile.%s", name));
   const Intrin *in = intrin_find(name);
   if (in) return value_of(&type_intrin, (void *)(uintptr_t)in);
   return node_class_find("tir", name);
@@ -157,6 +188,10 @@ Value tensor_namespace(void) {
   if (ns.type) return ns;
   ns = make_namespace("T", IN_T);
   namespace_set(ns, "prim_func", tree_decorator(&decorate_prim_func));
+  namespace_set(ns, "jit", tree_decorator(&decorate_jit));
+  namespace_set(ns, "macro", tree_decorator(&decorate_macro));
+  namespace_set(ns, "inline", tree_decorator(&decorate_inline));
+  namespace_set(ns, "let", value_of(&type_let, NEW(Value, 0)));
   ((Namespace *)ns.object)->find = find_in_T;
   ((Namespace *)ns.object)->names = names_of_T;
   return ns;
@@ -208,6 +243,9 @@ void dialect_add_names(Env *globals) {
   env_set(globals, str_intern("relax"), graph_namespace());
   env_set(globals, str_intern("I"), ir_namespace());
   env_set(globals, str_intern("ir"), ir_namespace());
+  env_set(globals, str_intern("tirx"), tensor_namespace());
+  env_set(globals, str_intern("Tx"), value_open("tile"));
+  env_set(globals, str_intern("Axis"), axis_namespace());
   env_set(globals, str_intern("TypeVar"), value_builtin(&type_var_builtin));
   env_set(globals, str_intern("metadata"), metadata_value());
   env_set(globals, str_intern("tvm"), namespace_import("tvm", (Span){0}));

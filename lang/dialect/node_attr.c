@@ -3,7 +3,7 @@
 #include "lang/dialect/node_class.h"
 
 /* Constants of dtype `plain` as ints: what the dialect makes of an int again. */
-static Value dims_value(NodeVec v, DataType plain) {
+Value dims_value(NodeVec v, DataType plain) {
   ValueVec items = {0};
   for each (Node *, n, &v) {
     int64_t i;
@@ -14,89 +14,6 @@ static Value dims_value(NodeVec v, DataType plain) {
 }
 static Value exprs_value(NodeVec v) { return dims_value(v, INT32); }
 static Value graph_dims_value(NodeVec v) { return dims_value(v, INT64); }
-
-/* ---- methods of buffers ---- */
-
-static Value buffer_scope_method(BuiltinCall *call) {
-  return value_str(buffer_scope(call->self.node));
-}
-
-/* mask: "r", "w", "rw" or their numbers 1, 2, 3. */
-static Node *access_mask(Value v, Span span) {
-  if (v.type != &type_str) return to_expr(v, span);
-  const char *text = value_text(v);
-  return int_imm(INT32, (strchr(text, 'r') ? 1 : 0) | (strchr(text, 'w') ? 2 : 0), span);
-}
-
-static Value buffer_access_ptr(BuiltinCall *call) {
-  Buffer *b = AS(Buffer, call->self.node);
-  Node *extent = int_imm(INT32, 1, call->span);
-  for each (Node *, dim, &b->shape) extent = expr_binary(NK_Mul, extent, *dim, call->span);
-  if (!value_is_none(call->args[4])) extent = to_expr(call->args[4], call->spans[4]);
-  Node *offset = to_expr(call->args[3], call->spans[3]);
-  if (b->elem_offset) offset = expr_binary(NK_Add, b->elem_offset, offset, call->span);
-  Node *type = MAKE(StringImm, call->span, HANDLE, .value = dtype_text(b->elem));
-  return value_node(expr_call(
-      "tvm_access_ptr", HANDLE,
-      NODES(type, b->data, offset, extent, access_mask(call->args[0], call->span)), call->span));
-}
-
-/* Indices of the first element, the last of them a ramp if the dtype has lanes. */
-static NodeVec vector_indices(Value indices, DataType t, Span span) {
-  NodeVec at = to_exprs(indices, span);
-  if (t.lanes > 1 && at.len) {
-    Node *base = at.at[at.len - 1];
-    at.at[at.len - 1] = MAKE(Ramp, span, dtype_with_lanes(base->dtype, t.lanes), .base = base,
-                             .stride = int_imm(base->dtype, 1, span), .lanes = t.lanes);
-  }
-  return at;
-}
-
-static Value buffer_vload(BuiltinCall *call) {
-  DataType t = AS(Buffer, call->self.node)->elem;
-  if (!value_is_none(call->args[1])) t = to_dtype(call->args[1], call->spans[1]);
-  return value_node(
-      expr_load(call->self.node, vector_indices(call->args[0], t, call->span), call->span));
-}
-
-static Value buffer_vstore(BuiltinCall *call) {
-  Node *x = to_expr_for(call->args[1], AS(Buffer, call->self.node)->elem, call->spans[1]);
-  NodeVec at = vector_indices(call->args[0], x->dtype, call->span);
-  return value_node(stmt_store(call->self.node, at, x, call->span));
-}
-
-static Value buffer_offset_of(BuiltinCall *call) {
-  Buffer *b = AS(Buffer, call->self.node);
-  NodeVec at = to_exprs(call->args[0], call->span);
-  if (at.len != b->shape.len)
-    raise_code(E0312, call->span, "buffer '%s' has %d dimensions, but %d indices are given",
-               b->name, b->shape.len, at.len);
-  Node *offset = int_imm(INT32, 0, call->span);
-  for (int i = 0; i < at.len; i++) offset = expr_add(expr_mul(offset, b->shape.at[i]), at.at[i]);
-  return value_node(offset);
-}
-
-static const Builtin buffer_methods[] = {
-    {"scope", "", buffer_scope_method, "the storage scope"},
-    {"access_ptr", "access_mask, ptr_type='handle', content_lanes=1, offset=0, extent=None",
-     buffer_access_ptr, "a pointer with offset, extent and access mask"},
-    {"vload", "begin, dtype=None", buffer_vload, "a vector load"},
-    {"vstore", "begin, value", buffer_vstore, "a vector store"},
-    {"offset_of", "indices", buffer_offset_of, "the flat offset of an element"},
-};
-enum { BUFFER_METHODS = sizeof buffer_methods / sizeof *buffer_methods };
-
-static Value buffer_attr(Value v, const char *name) {
-  Buffer *b = AS(Buffer, v.node);
-  if (str_same(name, "data")) return value_node(b->data);
-  if (str_same(name, "shape")) return exprs_value(b->shape);
-  if (str_same(name, "strides")) return exprs_value(b->strides);
-  if (str_same(name, "dtype")) return value_str(dtype_text(b->elem));
-  if (str_same(name, "name")) return value_str(b->name ? b->name : "");
-  if (str_same(name, "elem_offset"))
-    return value_node(b->elem_offset ? b->elem_offset : int_imm(INT32, 0, v.node->span));
-  return builtin_method(buffer_methods, BUFFER_METHODS, v, name);
-}
 
 /* ---- graph values ---- */
 
@@ -246,8 +163,7 @@ static const char *script_text(BuiltinCall *call) {
   bool show_meta = value_truth(call->args[1], call->span);
   PrintOptions options = {.constants = show_meta ? CONSTANTS_METADATA : CONSTANTS_BY_REFERENCE};
   const char *style = value_as_text(call->args[2], "style", call->span);
-  options.tvm_style = str_same(style, "tvm");
-  if (!options.tvm_style && !str_same(style, "default"))
+  if (!print_style_parse(style, &options))
     raise("ValueError", call->span, "'style' is 'default' or 'tvm', found '%s'", style);
   return ir_print(call->self.node, &options);
 }
@@ -322,11 +238,8 @@ Value node_get_attr(Value v, const char *name, Span span) {
 
 void node_attr_names(Value v, StrVec *out) {
   static const char *const of_tensor[] = {"shape", "dtype", "ndim", "struct_info", "astype"};
-  static const char *const of_buffer[] = {"data",  "shape", "strides",
-                                          "dtype", "name",  "elem_offset"};
   if (IS(Buffer, v.node)) {
-    for (int i = 0; i < 6; i++) vec_push(out, of_buffer[i]);
-    builtin_names(buffer_methods, BUFFER_METHODS, out);
+    buffer_attr_names(out);
   } else if (IS(IRModule, v.node)) {
     module_value_names(v, out);
   } else if (node_is_relax(v.node)) {

@@ -102,7 +102,7 @@ Value tir_reduce(BuiltinCall *call) {
 
 /* The arguments of T.Buffer, with the name third. */
 Value tir_buffer(BuiltinCall *call) {
-  enum { NAME = 2, GIVEN = 11, TAKEN = 12 };
+  enum { NAME = 2, GIVEN = 11, TAKEN = BUFFER_ARGS_TAKEN };
   Value args[TAKEN];
   Span spans[TAKEN];
   BuiltinCall plain = *call;

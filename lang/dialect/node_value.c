@@ -109,6 +109,10 @@ static Node *scalar_operator(int row, Node *a, Node *b, Span span) {
 /* Both operands of an operator, one of which is a node. */
 static Value node_operator(AstOp op, Value a, Value b, Span span) {
   int row = find_operator(op);
+  if (value_is_node(a, NK_Layout) || value_is_node(b, NK_Layout))
+    return layout_operator(op, a, b, span);
+  if (value_is_none(b) && op == AST_BITOR && tensor) /* T.Buffer(...) | None */
+    return map_set(&tensor->optionals, a.node, a.node), a;
   if (row < 0) return value_absent();
   if (op == AST_ADD && is_tuple_value(a) && is_tuple_value(b)) return joined_tuples(a, b, span);
   Value x_scalar = as_scalar(a), y_scalar = as_scalar(b);
@@ -118,7 +122,12 @@ static Value node_operator(AstOp op, Value a, Value b, Span span) {
   return value_node(scalar_operator(row, x.at[0], x.at[1], span));
 }
 
-static bool node_is_expr_value(Value v) { return v.type == &type_node && node_is_expr(v.node); }
+static bool node_is_expr_value(Value v) {
+  if (v.type != &type_node) return false;
+  bool stands_for_one = IS(IterVar, v.node) || IS(BufferRegion, v.node) ||
+                        (IS(Buffer, v.node) && tensor && map_has(&tensor->scalars, v.node));
+  return node_is_expr(v.node) || (tensor && stands_for_one);
+}
 static bool is_struct_info_value(Value v) { return v.type == &type_node && node_is_sinfo(v.node); }
 
 static Value node_compare(AstOp op, Value a, Value b, Span span) {
@@ -151,6 +160,15 @@ static Value node_logical(AstOp op, Value a, Value b, Span span) {
   return value_node(expr_binary(kind, to_expr(a, span), to_expr(b, span), span));
 }
 
+/* `a if c else b` of a program: known when it is read, or chosen when it runs. */
+static Value node_select(Value c, Value a, Value b, Span span) {
+  int64_t known;
+  if (!tensor || expr_is_const_int(c.node, &known)) return value_absent();
+  Value args[] = {c, a, b};
+  return value_call_with(value_get_attr(tensor_namespace(), str_intern("if_then_else"), span), 3,
+                         args, span);
+}
+
 static bool node_truth(Value v, Span span) {
   int64_t value;
   if (expr_is_const_int(v.node, &value)) return value != 0;
@@ -180,10 +198,17 @@ static Node *slice_range(SliceObject *s, Node *extent, Span span) {
   return range_between(lo, hi, span);
 }
 
+static Node *vector_index(Node *base, int lanes, Span span) {
+  return MAKE(Ramp, span, dtype_with_lanes(base->dtype, lanes), .base = base,
+              .stride = int_imm(base->dtype, 1, span), .lanes = lanes);
+}
+
 /* lo:hi:step of one axis as a vector index. */
 static Node *slice_ramp(SliceObject *s, Node *extent, Span span) {
   Range *r = AS(Range, slice_range(s, extent, span));
   int64_t step = value_as_int(s->step, "the step of a slice", span), n;
+  if (!expr_is_const_int(r->extent, &n) && step == 1)
+    return vector_index(r->min, lanes_of_value(value_node(r->extent), span), span);
   if (!expr_is_const_int(r->extent, &n) || n <= 0 || step <= 0 || (n + step - 1) / step > INT16_MAX)
     raise("TypeError", span,
           "a slice used as a vector needs a constant, positive number of elements");
@@ -200,12 +225,24 @@ static void check_rank(Buffer *b, int given, Span span) {
              given == 1 ? "index is" : "indices are");
 }
 
+/* In today's dialect, fewer indices than dimensions are a region over the rest. */
+static void take_whole_axes(Buffer *b, ValueVec *items) {
+  static SliceObject whole = {
+      .start = {.type = &type_none}, .stop = {.type = &type_none}, .step = {.type = &type_none}};
+  if (!tensor || !tensor->is_today || !items->len) return;
+  ValueVec all = {0};
+  for each (Value, v, items) vec_push(&all, *v);
+  while (all.len < b->shape.len) vec_push(&all, value_of(&type_slice, &whole));
+  *items = all;
+}
+
 /* A[i, j]: a load; with slices a region, or with a step a vector load. */
 static Value buffer_item(Node *buffer, Value index, Span span) {
   Buffer *b = AS(Buffer, buffer);
   ValueVec items = {0};
   if (index.type == &type_tuple || index.type == &type_list) items = *value_items(index);
   else vec_push(&items, index);
+  if (items.len < b->shape.len) take_whole_axes(b, &items);
   check_rank(b, items.len, span);
   bool region = false;
   for each (Value, v, &items)
@@ -356,6 +393,7 @@ const ValueType type_node = {
     .compare = node_compare,
     .unary = node_unary,
     .logical = node_logical,
+    .select = node_select,
     .length = node_length,
     .iter = node_iter,
     .equal = node_same,

@@ -157,9 +157,10 @@ static DataType source_dtype(BuiltinCall *call) { return to_expr(ARG(0), SPAN(0)
 
 /* The identity of max (low) or min: an infinity where the dtype has one. */
 static Node *extreme(DataType t, bool low, Span span) {
-  bool infinite = t.code == DTYPE_FLOAT || t.code == DTYPE_BFLOAT || t.code == DTYPE_FLOAT8_E5M2;
-  if (infinite) return float_imm(t, low ? -__builtin_inf() : __builtin_inf(), span);
-  if (t.code == DTYPE_FLOAT8_E4M3) return float_imm(t, low ? -448 : 448, span);
+  if (dtype_is_float(t)) {
+    double most = dtype_has_infinity(t) ? __builtin_inf() : dtype_max_float(t);
+    return float_imm(t, low ? -most : most, span);
+  }
   if (dtype_is_bool(t)) return int_imm(t, !low, span);
   if (t.code == DTYPE_UINT && t.bits == 64 && !low) return int_imm(t, -1, span);
   return int_imm(t, low ? dtype_min_int(t) : dtype_max_int(t), span);

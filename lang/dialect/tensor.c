@@ -21,7 +21,10 @@ static void add_parameter(TensorBuilder *t, Node *var, Node *buffer) {
 static void declare_parameter(TensorBuilder *t, Env *env, AstParam *p) {
   Span span = p->ast.span;
   if (p->kind == PARAM_SLASH || (p->kind == PARAM_STAR && !p->name)) return;
-  if (p->kind != PARAM_PLAIN) raise_code(E0505, span, "a prim_func takes plain parameters only");
+  if (p->kind != PARAM_PLAIN && p->kind != PARAM_KEYWORD_ONLY)
+    raise_code(E0505, span, "a prim_func takes plain parameters only");
+  Value fixed = t->fixed.type ? value_dict_get(t->fixed, value_str(p->name)) : value_absent();
+  if (fixed.type) return env_set(env, p->name, fixed);
   if (!p->annotation)
     raise_code(E0505, span, "parameter '%s' needs an annotation such as T.handle or T.Buffer",
                p->name);
@@ -56,6 +59,24 @@ DataType tensor_return_dtype(Env *env, AstDef *def) {
 }
 
 /* ---- the function ---- */
+
+/* What @T.jit adds to a signature is told by attributes: which parameters are constants to come,
+ * and which may be None. */
+static Node *indices_in(const TensorBuilder *t, const Map *marked) {
+  NodeVec items = {0};
+  for (int i = 0; i < t->params.len; i++) {
+    Node *p = t->buffers.at[i] ? t->buffers.at[i] : t->params.at[i];
+    if (map_has(marked, p)) vec_push(&items, int_imm(INT32, i, p->span));
+  }
+  return items.len ? MAKE(Array, (Span){0}, VOID_TYPE, .items = items) : NULL;
+}
+
+static Node *with_jit_attrs(const TensorBuilder *t, Node *attrs) {
+  Node *constexprs = indices_in(t, &t->constexprs), *optionals = indices_in(t, &t->optionals);
+  if (t->is_jit) attrs = dict_with(attrs, "tirx.jit", int_imm(BOOL, 1, (Span){0}));
+  if (constexprs) attrs = dict_with(attrs, "tirx.constexpr", constexprs);
+  return optionals ? dict_with(attrs, "tirx.optional", optionals) : attrs;
+}
 
 typedef struct FunctionJob {
   Env *env;
@@ -102,12 +123,14 @@ static void build_function(void *context) {
   AstDef *def = job->def;
   Span span = def->name_span;
   static const char *const keywords[] = {"private", "check_well_formed", "s_tir", "persistent"};
-  check_decorator_args("T.prim_func", job->args, 4, keywords);
+  check_decorator_args(tensor->is_jit ? "T.jit" : "T.prim_func", job->args, 4, keywords);
   tensor->is_private = keyword_flag(job->args, "private", false);
+  scan_function(tensor, def, job->args);
   Env *env = env_new(job->env);
   declare_dims(env, def, INT32, &tensor->dims);
   for each (Ast *, p, &def->params) declare_parameter(tensor, env, AST_AS(Param, *p));
   DataType ret = tensor_return_dtype(env, def);
+  tensor->in_body = true;
   Node *body = tensor_suite(env, &def->body, span);
   body = with_root_block(tensor->block->allocs, tensor->saw_block, body, span);
   Node *attrs = tensor->attrs ? tensor->attrs : dict_new();
@@ -115,14 +138,21 @@ static void build_function(void *context) {
     raise("ValueError", span, "a private function has no global_symbol");
   if (!tensor->is_private && !dict_get(attrs, "global_symbol"))
     attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
+  if (keyword_flag(job->args, "persistent", false))
+    attrs = dict_with(attrs, "persistent", int_imm(BOOL, 1, span));
+  attrs = with_jit_attrs(tensor, attrs);
   job->result = MAKE(PrimFunc, span, VOID_TYPE, .params = tensor->params,
                      .buffers = tensor->buffers, .ret_dtype = ret, .attrs = attrs, .body = body);
 }
 
 Value tensor_function(Env *env, AstDef *def, CallArgs *args) {
+  return tensor_function_with(env, def, args, TENSOR_PLAIN, value_absent());
+}
+
+Value tensor_function_with(Env *env, AstDef *def, CallArgs *args, TensorForm form, Value fixed) {
   TensorBuilder *outer = tensor;
   BlockBuilder root = {0};
-  TensorBuilder builder = {.block = &root};
+  TensorBuilder builder = {.block = &root, .is_jit = form == TENSOR_JIT, .fixed = fixed};
   tensor = &builder;
   int before = diag_error_count();
   FunctionJob job = {.env = env, .def = def, .args = args};

@@ -56,17 +56,10 @@ Value t_Cast(BuiltinCall *call) {
   return value_node(MAKE(Cast, call->span, to_dtype(ARG(0), SPAN(0)), .value = expr_arg(call, 1)));
 }
 
-static double float_limit(DataType t) {
-  if (t.code == DTYPE_BFLOAT) return dtype_float_from_bits(t, 0x7f7f);
-  if (t.code == DTYPE_FLOAT8_E4M3) return 448;
-  if (t.code == DTYPE_FLOAT8_E5M2) return 57344;
-  return t.bits == 16 ? 65504 : t.bits == 32 ? __FLT_MAX__ : __DBL_MAX__;
-}
-
 static Value limit_of(BuiltinCall *call, bool low) {
   DataType t = to_dtype(ARG(0), SPAN(0));
   if (dtype_is_float(t))
-    return value_node(float_imm(t, low ? -float_limit(t) : float_limit(t), call->span));
+    return value_node(float_imm(t, low ? -dtype_max_float(t) : dtype_max_float(t), call->span));
   if (dtype_is_int(t))
     return value_node(int_imm(t, low ? dtype_min_int(t) : dtype_max_int(t), call->span));
   if (dtype_is_bool(t)) return value_node(int_imm(t, !low, call->span));
@@ -107,16 +100,29 @@ Value t_if_then_else(BuiltinCall *call) {
       expr_call("if_then_else", t->dtype, NODES(expr_arg(call, 0), t, f), call->span));
 }
 
-static int lanes_arg(BuiltinCall *call, int i) {
-  Value v = ARG(i);
-  int64_t n;
-  if (v.type == &type_node && expr_is_const_int(v.node, &n)) v = value_int(n);
-  n = value_as_int(v, "the number of lanes", SPAN(i));
-  if (n < 1 || n > INT16_MAX)
-    raise("ValueError", SPAN(i), "the number of lanes must be from 1 to %d, found %ld", INT16_MAX,
-          (long)n);
-  return (int)n;
+/* k of T.vscale() * k, or 0. */
+static int64_t vscale_factor(Node *n) {
+  int64_t k;
+  if (is_intrin_call(n, "vscale")) return 1;
+  if (!IS(Mul, n)) return 0;
+  Node *a = AS(Mul, n)->a, *b = AS(Mul, n)->b;
+  if (is_intrin_call(a, "vscale") && expr_is_const_int(b, &k)) return k;
+  return is_intrin_call(b, "vscale") && expr_is_const_int(a, &k) ? k : 0;
 }
+
+int lanes_of_value(Value v, Span span) {
+  int64_t n, scale = 1;
+  if (v.type == &type_node && expr_is_const_int(v.node, &n)) v = value_int(n);
+  if (v.type == &type_node && vscale_factor(v.node))
+    v = value_int(vscale_factor(v.node)), scale = -1;
+  n = value_as_int(v, "the number of lanes", span);
+  if (n < 1 || n > INT16_MAX)
+    raise("ValueError", span, "the number of lanes must be from 1 to %d, found %ld", INT16_MAX,
+          (long)n);
+  return (int)(n * scale);
+}
+
+static int lanes_arg(BuiltinCall *call, int i) { return lanes_of_value(ARG(i), SPAN(i)); }
 
 Value t_ramp(BuiltinCall *call) {
   Node *base = expr_arg(call, 0), *stride = expr_cast(base->dtype, expr_arg(call, 1), call->span);
@@ -142,6 +148,21 @@ Value t_shuffle(BuiltinCall *call) {
   return value_node(MAKE(Shuffle, call->span, t, .vectors = vectors, .indices = indices));
 }
 
+Value t_const(BuiltinCall *call) {
+  return value_call_with(value_dtype(to_dtype(ARG(1), SPAN(1))), 1, &ARG(0), call->span);
+}
+
+static Value joined(BuiltinCall *call, NodeKind kind) {
+  Node *all = NULL;
+  for each (Value, v, value_items(ARG(0))) {
+    Node *x = to_expr(*v, call->span);
+    all = all ? expr_binary(kind, all, x, call->span) : x;
+  }
+  return value_node(all ? all : int_imm(BOOL, kind == NK_And, call->span));
+}
+Value t_all(BuiltinCall *call) { return joined(call, NK_And); }
+Value t_any(BuiltinCall *call) { return joined(call, NK_Or); }
+
 Value t_not(BuiltinCall *call) {
   Node *a = expr_arg(call, 0);
   return value_node(MAKE(Not, call->span, a->dtype, .a = a));
@@ -163,11 +184,6 @@ Value t_buffer_load(BuiltinCall *call) {
   if (!value_is_node(ARG(0), NK_Buffer))
     raise("TypeError", SPAN(0), "expected a buffer, found %s", value_type_name(ARG(0)));
   return value_node(expr_load(ARG(0).node, to_exprs(ARG(1), SPAN(1)), call->span));
-}
-
-Value t_reinterpret(BuiltinCall *call) {
-  return value_node(
-      expr_call("reinterpret", to_dtype(ARG(0), SPAN(0)), NODES(expr_arg(call, 1)), call->span));
 }
 
 /* T.Let(body, where={x: value}) */
@@ -221,6 +237,65 @@ Value t_comm_reducer(BuiltinCall *call) {
                          .results = results, .identity = identity));
 }
 
+/* T.reduce(combiner, [source], [axis], condition, value_index, init) */
+Value t_reduce(BuiltinCall *call) {
+  if (!value_is_node(ARG(0), NK_CommReducer))
+    raise("TypeError", SPAN(0), "expected T.comm_reducer(...), found %s", value_type_name(ARG(0)));
+  NodeVec sources = to_exprs(ARG(1), SPAN(1)), axes = {0};
+  ValueVec rdom = value_to_vec(ARG(2), SPAN(2));
+  for each (Value, v, &rdom) {
+    if (!value_is_node(*v, NK_IterVar))
+      raise("TypeError", SPAN(2), "an axis of T.reduce is a T.iter_var, found %s",
+            value_type_name(*v));
+    vec_push(&axes, v->node);
+  }
+  int64_t index = value_as_int(ARG(4), "value_index", SPAN(4));
+  if (index < 0 || index >= sources.len)
+    raise("IndexError", SPAN(4), "T.reduce has %d values, and none of number %ld", sources.len,
+          (long)index);
+  return value_node(MAKE(Reduce, call->span, sources.at[index]->dtype, .reducer = ARG(0).node,
+                         .axes = axes, .sources = sources, .cond = to_expr(ARG(3), SPAN(3)),
+                         .value_index = (int)index, .init = to_exprs(ARG(5), SPAN(5))));
+}
+
+/* ---- calls by name ---- */
+
+static const char *builtin_name(Value op, Span span) {
+  const char *name = value_is_node(op, NK_Op) ? AS(Op, op.node)->name
+                                              : value_as_text(op, "the name of a builtin", span);
+  if (strncmp(name, "tir.", 4) == 0) return name + 4;
+  if (strncmp(name, "tirx.", 5) == 0) return name + 5;
+  return name;
+}
+
+/* A builtin that no table knows is a call of call_intrin with its name. */
+static Node *call_by_name(DataType t, Value op, NodeVec args, Node *attrs, Span span) {
+  if (value_is_node(op, NK_GlobalVar)) return MAKE(Call, span, t, .op = op.node, .args = args);
+  const char *name = builtin_name(op, span);
+  bool known = intrin_find(name) || family_has(name);
+  NodeVec all = {0};
+  if (!known)
+    vec_push(&all,
+             string_imm(value_is_node(op, NK_Op) ? AS(Op, op.node)->name : value_text(op), span));
+  for each (Node *, a, &args) vec_push(&all, *a);
+  Node *callee = op_get(str_format("tir.%s", known ? name : "call_intrin"));
+  return MAKE(Call, span, t, .op = callee, .args = all, .attrs = attrs);
+}
+
+Value t_call_intrin(BuiltinCall *call) {
+  NodeVec args = {0};
+  for each (Value, v, value_items(ARG(2))) vec_push(&args, intrin_argument(*v, call->span));
+  Node *attrs = value_is_none(ARG(3)) ? NULL : to_attr(ARG(3), SPAN(3));
+  return value_node(call_by_name(to_dtype(ARG(0), SPAN(0)), ARG(1), args, attrs, call->span));
+}
+
+Value t_call(BuiltinCall *call) {
+  NodeVec args = {0};
+  ValueVec values = value_to_vec(ARG(2), SPAN(2));
+  for each (Value, v, &values) vec_push(&args, intrin_argument(*v, SPAN(2)));
+  return value_node(call_by_name(to_dtype(ARG(0), SPAN(0)), ARG(1), args, NULL, call->span));
+}
+
 static Node *index_map_node(Value mapping, DataType t, Span span) {
   if (value_is_node(mapping, NK_IndexMap)) return mapping.node;
   NodeVec inputs = {0};
@@ -251,6 +326,29 @@ Value t_var(BuiltinCall *call) {
   const char *name = value_as_text(ARG(1), "the name of a variable", SPAN(1));
   return value_node(MAKE(Var, call->span, to_dtype(ARG(0), SPAN(0)), .elem = VOID_TYPE,
                          .name = *name ? str_intern(name) : NULL));
+}
+
+/* The dtype may also come first, as in T.var. */
+static Value named_var(BuiltinCall *call, bool is_size) {
+  DataType t;
+  bool swapped = ARG(0).type == &type_dtype ||
+                 (ARG(0).type == &type_str && ARG(1).type == &type_str &&
+                  dtype_parse(value_text(ARG(0)), &t) && !dtype_parse(value_text(ARG(1)), &t));
+  if (swapped) {
+    Value name = ARG(1);
+    ARG(1) = ARG(0);
+    ARG(0) = name;
+  }
+  const char *name = value_as_text(ARG(0), "the name of a variable", SPAN(0));
+  Node *var = var_new(*name ? name : NULL, to_dtype(ARG(1), SPAN(1)), call->span);
+  AS(Var, var)->is_size = is_size;
+  return value_node(var);
+}
+Value t_Var(BuiltinCall *call) { return named_var(call, false); }
+Value t_SizeVar(BuiltinCall *call) { return named_var(call, true); }
+
+Value t_tensor_map(BuiltinCall *call) {
+  return value_node(MAKE(Var, call->span, HANDLE, .elem = VOID_TYPE, .scope = "tensormap"));
 }
 
 Value t_iter_var(BuiltinCall *call) {
@@ -300,6 +398,9 @@ Value t_range(BuiltinCall *call) {
 
 /* A name bound to a MetaVar is the value itself, not a let. The assignment unwraps it. */
 Value t_meta_var(BuiltinCall *call) { return value_meta(ARG(0)); }
+
+/* Objects of the script are values of the script already. */
+Value t_meta_class(BuiltinCall *call) { return ARG(0); }
 
 Value t_tvm_tuple(BuiltinCall *call) {
   NodeVec items = {0};

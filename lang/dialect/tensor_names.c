@@ -42,9 +42,29 @@ static Frame *range_frame(BuiltinCall *call, LoopKind kind) {
              .loop_kind = kind);
 }
 
+/* The variable's dtype, if it is given. */
+static void retype_loop(Frame *f, Value dtype, Span span) {
+  if (value_is_none(dtype)) return;
+  DataType t = to_dtype(dtype, span);
+  for each (Node *, m, &f->mins) *m = expr_cast(t, *m, span);
+  for each (Node *, e, &f->extents) *e = expr_cast(t, *e, span);
+}
+
 static Value loop_of_kind(BuiltinCall *call, LoopKind kind) {
   Frame *f = range_frame(call, kind);
-  f->annotations = annotations_dict(ARG(2), SPAN(2));
+  f->annotations = annotations_dict(ARG(3), SPAN(3));
+  if (!value_is_none(ARG(4)))
+    f->annotations =
+        dict_with(f->annotations ? f->annotations : dict_new(), "unroll", to_attr(ARG(4), SPAN(4)));
+  retype_loop(f, ARG(5), SPAN(5));
+  if (value_is_none(ARG(2))) return value_frame(f);
+  f->step =
+      expr_cast(f->mins.at[0]->dtype, int_expr(ARG(2), "the step of a loop", SPAN(2)), SPAN(2));
+  int64_t step;
+  if (expr_is_const_int(f->step, &step) && step < 1)
+    raise("ValueError", SPAN(2), "the step of a loop must be positive, found %lld",
+          (long long)step);
+  if (expr_is_one(f->step)) f->step = NULL;
   return value_frame(f);
 }
 Value t_serial(BuiltinCall *call) { return loop_of_kind(call, LOOP_SERIAL); }
@@ -77,6 +97,7 @@ Value t_grid(BuiltinCall *call) {
     vec_push(&f->mins, min);
     vec_push(&f->extents, extent);
   }
+  retype_loop(f, ARG(1), SPAN(1));
   if (!f->extents.len) raise("TypeError", call->span, "T.grid needs an extent for each loop");
   return value_frame(f);
 }
@@ -103,7 +124,7 @@ Value t_where(BuiltinCall *call) {
 }
 
 /* An access region: slices as they stand, single indices as ranges of one element. */
-static Node *to_region(Value v, Span span) {
+Node *to_region(Value v, Span span) {
   if (value_is_node(v, NK_BufferRegion)) return v.node;
   if (value_is_node(v, NK_BufferLoad)) {
     BufferLoad *load = AS(BufferLoad, v.node);
@@ -239,9 +260,18 @@ static DataType shape_dtype(NodeVec shape) {
   return t;
 }
 
+/* NULL: by shape and strides. */
+static Node *layout_arg(Value v, Span span) {
+  bool plain = value_is_none(v) || (v.type == &type_str && str_same(value_text(v), "default"));
+  if (!plain && !value_is_node(v, NK_Layout))
+    raise("TypeError", span, "expected a layout such as T.TileLayout(T.S[8 : 1]), found %s",
+          value_type_name(v));
+  return plain ? NULL : v.node;
+}
+
 /* A buffer from arguments in the common order: shape, dtype, data, strides, elem_offset, scope,
- * align, offset_factor, buffer_type, axis_separators; args[at] is the shape. The name comes later.
- */
+ * align, offset_factor, buffer_type, axis_separators, layout, allocated_addr, byte_offset; args[at]
+ * is the shape. The name comes later. */
 Node *buffer_from_args(BuiltinCall *call, int at) {
   NodeVec shape = {0};
   if (!value_is_none(ARG(at))) shape = to_dims(ARG(at), SPAN(at));
@@ -267,19 +297,36 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
   Node *offset = value_is_none(ARG(at + 4)) ? NULL : to_expr(ARG(at + 4), SPAN(at + 4));
   if (!offset && factor) offset = MAKE(Var, call->span, shape_dtype(shape), .elem = VOID_TYPE);
   if (expr_is_zero(offset)) offset = NULL;
+  if (!value_is_none(ARG(at + 12))) { /* byte_offset */
+    Node *bytes = to_expr(ARG(at + 12), SPAN(at + 12));
+    offset = expr_floordiv(bytes, int_imm(INT32, dtype_nbytes(t), call->span));
+  }
   IntVec separators = {0};
   if (!value_is_none(ARG(at + 9)))
     for each (Value, v, value_items(ARG(at + 9)))
       vec_push(&separators, (int)value_as_int(*v, "axis_separators", SPAN(at + 9)));
-  return MAKE(Buffer, call->span, VOID_TYPE, .elem = t, .shape = shape, .strides = strides,
-              .elem_offset = offset, .data = data, .align = align > 0 ? (int)align : 64,
-              .offset_factor = factor ? (int)factor : 1,
-              .auto_broadcast =
-                  str_same(value_as_text(ARG(at + 8), "buffer_type", SPAN(at + 8)), "auto"),
-              .axis_separators = separators);
+  return MAKE(
+      Buffer, call->span, VOID_TYPE, .elem = t, .shape = shape, .strides = strides,
+      .elem_offset = offset, .data = data, .align = align > 0 ? (int)align : 64,
+      .offset_factor = factor ? (int)factor : 1,
+      .auto_broadcast = str_same(value_as_text(ARG(at + 8), "buffer_type", SPAN(at + 8)), "auto"),
+      .axis_separators = separators, .layout = layout_arg(ARG(at + 10), SPAN(at + 10)),
+      .allocated_addr =
+          value_is_none(ARG(at + 11)) ? (NodeVec){0} : to_exprs(ARG(at + 11), SPAN(at + 11)));
 }
 
-Value t_buffer(BuiltinCall *call) { return value_node(buffer_from_args(call, 0)); }
+static Value declared_buffer(Node *buffer) {
+  Node *wrapper = MAKE(DeclBuffer, buffer->span, VOID_TYPE, .buffer = buffer);
+  return value_frame(
+      NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(buffer)));
+}
+
+/* In a body, without `data`, it is memory that nothing in the function allocates. */
+Value t_buffer(BuiltinCall *call) {
+  Node *buffer = buffer_from_args(call, 0);
+  if (!tensor || !tensor->in_body || !value_is_none(ARG(2))) return value_node(buffer);
+  return declared_buffer(buffer);
+}
 
 /* The parameter, or a region inside a block, as a buffer. */
 Value t_match_buffer(BuiltinCall *call) {
@@ -313,25 +360,22 @@ Value t_match_buffer(BuiltinCall *call) {
   return value_node(buffer);
 }
 
-Value t_alloc_buffer(BuiltinCall *call) {
-  TensorBuilder *t = need_tensor("alloc_buffer", call->span);
+Value t_sblock_alloc_buffer(BuiltinCall *call) {
+  TensorBuilder *t = need_tensor(call->builtin->name, call->span);
   Node *buffer = buffer_from_args(call, 0);
   vec_push(&t->block->allocs, buffer);
   return value_node(buffer);
 }
 
+Value t_alloc_buffer(BuiltinCall *call) {
+  bool here = need_tensor("alloc_buffer", call->span)->allocates_here;
+  return here ? t_alloc_here(call) : t_sblock_alloc_buffer(call);
+}
+
 Value t_decl_buffer(BuiltinCall *call) {
   need_tensor("decl_buffer", call->span);
-  Node *buffer = buffer_from_args(call, 0);
-  Node *wrapper = MAKE(DeclBuffer, call->span, VOID_TYPE, .buffer = buffer);
-  Frame *f = NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(buffer));
-  if (value_is_none(ARG(2))) { /* without `data` it allocates too */
-    Buffer *b = AS(Buffer, buffer);
-    Node *body = wrapper;
-    f->wrapper = MAKE(Allocate, call->span, VOID_TYPE, .extents = b->shape, .elem = b->elem,
-                      .var = b->data, .body = body);
-  }
-  return value_frame(f);
+  if (value_is_none(ARG(2))) return t_alloc_here(call); /* without `data` it allocates too */
+  return declared_buffer(buffer_from_args(call, 0));
 }
 
 Value t_allocate(BuiltinCall *call) {
@@ -356,12 +400,54 @@ Value t_allocate_const(BuiltinCall *call) {
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(var)));
 }
 
+/* The store, where the predicate holds: one bool for each lane. */
+Node *predicated_store(Node *store, Value predicate, Span span) {
+  if (!value_is_none(predicate)) AS(BufferStore, store)->predicate = to_expr(predicate, span);
+  return store;
+}
+
 Value t_buffer_store(BuiltinCall *call) {
   if (!value_is_node(ARG(0), NK_Buffer))
     raise("TypeError", SPAN(0), "expected a buffer, found %s", value_type_name(ARG(0)));
-  return value_node(stmt_store(ARG(0).node, to_exprs(ARG(2), SPAN(2)),
-                               to_expr_for(ARG(1), AS(Buffer, ARG(0).node)->elem, SPAN(1)),
-                               call->span));
+  Node *value = to_expr_for(ARG(1), AS(Buffer, ARG(0).node)->elem, SPAN(1));
+  Node *store = stmt_store(ARG(0).node, to_exprs(ARG(2), SPAN(2)), value, call->span);
+  return value_node(predicated_store(store, ARG(3), SPAN(3)));
+}
+
+/* T.realize(A[0:16], "shared"): an attribute of the pointer names the scope. */
+Value t_realize(BuiltinCall *call) {
+  need_tensor("realize", call->span);
+  BufferRegion *region = AS(BufferRegion, to_region(ARG(0), SPAN(0)));
+  const char *scope = value_as_text(ARG(1), "the scope", SPAN(1));
+  Node *cond = to_expr(ARG(2), SPAN(2)), *named = NULL;
+  if (*scope)
+    named = MAKE(AttrStmt, call->span, VOID_TYPE, .subject = AS(Buffer, region->buffer)->data,
+                 .key = str_intern("realize_scope"), .value = string_imm(scope, SPAN(1)));
+  Node *wrapper =
+      MAKE(BufferRealize, call->span, VOID_TYPE, .bounds = region->region, .body = named,
+           .buffer = region->buffer, .cond = expr_is_one(cond) ? NULL : cond);
+  return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper));
+}
+
+static Node *bound_range(Value v, Span span) {
+  if (value_is_node(v, NK_Range)) return v.node;
+  ValueVec ends = value_to_vec(v, span);
+  if (ends.len != 2) raise("TypeError", span, "expected a range (begin, end)");
+  return range_between(to_expr(ends.at[0], span), to_expr(ends.at[1], span), span);
+}
+
+Value t_prefetch(BuiltinCall *call) {
+  Node *region = NULL;
+  if (value_is_none(ARG(1))) region = to_region(ARG(0), SPAN(0));
+  else {
+    if (!value_is_node(ARG(0), NK_Buffer))
+      raise("TypeError", SPAN(0), "expected a buffer, found %s", value_type_name(ARG(0)));
+    ValueVec bounds = value_to_vec(ARG(1), SPAN(1));
+    NodeVec ranges = {0};
+    for each (Value, v, &bounds) vec_push(&ranges, bound_range(*v, SPAN(1)));
+    region = MAKE(BufferRegion, call->span, VOID_TYPE, .buffer = ARG(0).node, .region = ranges);
+  }
+  return value_node(expr_call("prefetch", VOID_TYPE, NODES(region), call->span));
 }
 
 /* ---- scopes and effects ---- */
@@ -372,6 +458,7 @@ Value t_evaluate(BuiltinCall *call) {
 
 Value t_attr(BuiltinCall *call) {
   need_tensor("attr", call->span);
+  if (ARG(0).type == &type_dict) return attr_of_dict(ARG(0), SPAN(0));
   Node *subject =
       value_is_node(ARG(0), NK_Buffer) || value_is_node(ARG(0), NK_IterVar) ? ARG(0).node
       : ARG(0).type == &type_node && !node_is_expr(ARG(0).node)             ? ARG(0).node
@@ -383,9 +470,23 @@ Value t_attr(BuiltinCall *call) {
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper));
 }
 
+/* message: text, or a list of its parts. */
+void set_assert_message(Node *assert, Value message, Value kind, Span span) {
+  AssertStmt *a = AS(AssertStmt, assert);
+  if (message.type == &type_list || message.type == &type_tuple) {
+    Str text = {0};
+    for each (Value, part, value_items(message)) str_add(&text, value_to_str(*part));
+    message = value_str(str_text(&text));
+  }
+  a->message = to_expr(message, span);
+  if (value_is_none(kind)) return;
+  const char *name = value_as_text(kind, "the kind of the error", span);
+  a->error_kind = str_same(name, "RuntimeError") ? NULL : str_intern(name);
+}
+
 Value t_assert(BuiltinCall *call) {
-  Node *wrapper = MAKE(AssertStmt, call->span, VOID_TYPE, .cond = to_expr(ARG(0), SPAN(0)),
-                       .message = to_expr(ARG(1), SPAN(1)));
+  Node *wrapper = MAKE(AssertStmt, call->span, VOID_TYPE, .cond = to_expr(ARG(0), SPAN(0)));
+  set_assert_message(wrapper, ARG(1), ARG(2), SPAN(1));
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper));
 }
 
@@ -397,14 +498,26 @@ Value t_let_stmt(BuiltinCall *call) {
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(var)));
 }
 
-static Node *thread_iter_var(const char *tag, Span span) {
-  Node *var = MAKE(Var, span, INT32, .elem = VOID_TYPE);
+Value t_return(BuiltinCall *call) {
+  Node *x = value_is_none(ARG(0)) ? int_imm(INT32, 0, call->span) : to_expr(ARG(0), SPAN(0));
+  return value_node(expr_call("ret", x->dtype, NODES(x), call->span));
+}
+
+Value t_static_assert(BuiltinCall *call) {
+  if (!value_truth(ARG(0), SPAN(0)))
+    raise("AssertionError", call->span, "%s", value_as_text(ARG(1), "the message", SPAN(1)));
+  return value_none();
+}
+
+static Node *thread_iter_var(const char *tag, DataType t, Span span) {
+  Node *var = MAKE(Var, span, t, .elem = VOID_TYPE);
   return MAKE(IterVar, span, VOID_TYPE, .var = var, .iter_kind = ITER_THREAD,
               .thread_tag = str_intern(tag));
 }
 
 Value t_env_thread(BuiltinCall *call) {
-  return value_node(thread_iter_var(value_as_text(ARG(0), "the thread", SPAN(0)), call->span));
+  const char *tag = value_as_text(ARG(0), "the thread", SPAN(0));
+  return value_node(thread_iter_var(tag, to_dtype(ARG(1), SPAN(1)), call->span));
 }
 
 Value t_launch_thread(BuiltinCall *call) {
@@ -412,7 +525,7 @@ Value t_launch_thread(BuiltinCall *call) {
   Node *iter =
       value_is_node(ARG(0), NK_IterVar)
           ? ARG(0).node
-          : thread_iter_var(value_as_text(ARG(0), "the thread of T.launch_thread", SPAN(0)),
+          : thread_iter_var(value_as_text(ARG(0), "the thread of T.launch_thread", SPAN(0)), INT32,
                             call->span);
   Node *wrapper =
       MAKE(AttrStmt, call->span, VOID_TYPE, .subject = iter, .key = str_intern("thread_extent"),

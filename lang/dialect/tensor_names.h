@@ -4,7 +4,17 @@
 
 #include "lang/dialect/dialect_impl.h"
 
+/* A buffer of the arguments from number `at` on, in the order of T.Buffer; of these, so many. */
+enum { BUFFER_ARGS_TAKEN = 13 };
 Node *buffer_from_args(BuiltinCall *call, int at);
+/* An access region: slices as they stand, single indices as ranges of one element. */
+Node *to_region(Value v, Span span);
+void set_assert_message(Node *assert, Value message, Value kind, Span span);
+Node *predicated_store(Node *store, Value predicate, Span span);
+Value t_alloc_here(BuiltinCall *call); /* T.decl_buffer without data, T.alloc_buffer in a suite */
+Value attr_of_dict(Value dict, Span span); /* T.attr({...}) */
+Value axis_namespace(void);
+Value layout_operator(AstOp op, Value a, Value b, Span span);
 /* A Constant of a (nested) list of numbers. */
 Node *constant_from_list(Value list, DataType t, Span span);
 

@@ -3,15 +3,10 @@
  * A suite is gathered as a list. Some statements (a let, T.allocate, T.attr, ...) scope over the
  * rest of their suite: they stand in the list without a body and take what follows when the suite
  * ends. */
+#include "lang/dialect/tensor_names.h"
 #include "lang/dialect/tensor_stmt.h"
 
-typedef struct Suite {
-  Env *env;
-  NodeVec items;
-  VEC(bool) open; /* beside items: a wrapper whose body is the rest */
-} Suite;
-
-static void add_item(Suite *s, Node *stmt, bool open) {
+void suite_add(Suite *s, Node *stmt, bool open) {
   vec_push(&s->items, stmt);
   vec_push(&s->open, open);
 }
@@ -33,124 +28,6 @@ static Node *close_suite(Suite *s, Span span) {
   return stmt_seq(all, span);
 }
 
-/* ---- assignment ---- */
-
-typedef struct NameBinder {
-  Binder base;
-  Suite *suite;
-  Node *let_type; /* of `x: T.int32 = e`: a Var of that dtype, or NULL */
-} NameBinder;
-
-static void bind_let(NameBinder *b, const char *name, Value v, Span span) {
-  Node *value = b->let_type ? to_expr_for(v, b->let_type->dtype, span) : to_expr(v, span);
-  DataType t = b->let_type ? b->let_type->dtype : value->dtype;
-  if (b->let_type) value = expr_cast(t, value, span);
-  Node *var = var_new(name, t, span);
-  bool typed = b->let_type && !dtype_is_void(AS(Var, b->let_type)->elem);
-  Node *pointer = typed ? b->let_type : value;
-  if (dtype_is_handle(t) && IS(Var, pointer)) {
-    AS(Var, var)->elem = AS(Var, pointer)->elem;
-    AS(Var, var)->scope = AS(Var, pointer)->scope;
-  }
-  Value *old = names_get(&b->suite->env->names, name);
-  if (old && old->type == &type_node && map_has(&tensor->lets, old->node))
-    raise("SyntaxError", span,
-          "'%s' is bound in this suite already, and a let can't be changed; use a buffer", name);
-  Node *let = MAKE(LetStmt, span, VOID_TYPE, .value = value, .var = var);
-  map_set(&tensor->lets, var, let);
-  add_item(b->suite, let, true);
-  env_set(b->suite->env, name, value_node(var));
-}
-
-static void bind_name(Binder *binder, Ast *target, Value v) {
-  NameBinder *b = (NameBinder *)binder;
-  const char *name = AST_AS(Name, target)->name;
-  Env *env = b->suite->env;
-  if (v.type == &type_frame) {
-    Frame *f = v.object;
-    if (f->kind != FRAME_WRAP)
-      raise("TypeError", target->span, "%s can't be assigned; use 'with' or 'for'", value_repr(v));
-    add_item(b->suite, f->wrapper, true);
-    v = f->bound.type ? f->bound : value_none();
-    name_fresh(v, name);
-    env_set(env, name, v);
-    return;
-  }
-  if (v.type == &type_meta) {
-    env_set(env, name, *(Value *)v.object);
-    return;
-  }
-  bool script_value = v.type == &type_str || v.type == &type_dict || v.type == &type_function ||
-                      v.type == &type_list || v.type == &type_tuple || v.type == &type_dtype ||
-                      v.type == &type_poison || value_is_none(v);
-  bool node_itself = is_fresh_var(v) || value_is_node(v, NK_Buffer) ||
-                     (v.type == &type_node && !node_is_expr(v.node) && !IS(BufferRegion, v.node));
-  if (!script_value && !node_itself &&
-      (v.type == &type_node || value_is_integer(v) || v.type == &type_float))
-    return bind_let(b, name, v, target->span);
-  if (is_fresh_var(v) && map_has(&tensor->dims, name)) { /* n = T.int64() */
-    Node *dim = map_get(&tensor->dims, name);
-    AS(Var, dim)->is_size |= AS(Var, v.node)->is_size;
-    v = value_node(dim);
-  }
-  name_fresh(v, name);
-  env_set(env, name, v);
-}
-
-static void assign(Suite *s, Ast *target, Value v, Node *let_type, Span span) {
-  NameBinder b = {.base = {.bind = bind_name, .env = s->env}, .suite = s, .let_type = let_type};
-  bind_target(&b.base, target, v, span);
-}
-
-/* A[i, j] = x, A[0:4] = x. */
-static void store(Suite *s, AstSubscript *target, Value x, Span span) {
-  Value object = eval(s->env, target->value);
-  if (!value_is_node(object, NK_Buffer)) {
-    if (object.type == &type_poison) raise(ERROR_POISONED, span, "an earlier error");
-    raise("TypeError", target->value->span, "only a buffer can be stored to, found %s",
-          value_type_name(object));
-  }
-  /* The load of the same place has checked indices, with slices as ramps. */
-  Node *load = to_expr(value_get_item(object, eval(s->env, target->index), target->ast.span),
-                       target->ast.span);
-  BufferLoad *at = AS(BufferLoad, load);
-  Node *value = to_expr_for(x, load->dtype, span);
-  if (value->dtype.lanes == 1 && load->dtype.lanes > 1)
-    value = MAKE(Broadcast, span, dtype_with_lanes(value->dtype, load->dtype.lanes), .value = value,
-                 .lanes = load->dtype.lanes);
-  add_item(s, stmt_store(at->buffer, at->indices, value, span), false);
-}
-
-static void assign_statement(Suite *s, AstAssign *a) {
-  if (a->targets.len > 1)
-    raise("SyntaxError", a->ast.span,
-          "a = b = value has no meaning in a prim_func; write two statements");
-  Ast *target = a->targets.at[0];
-  Value v = eval(s->env, a->value);
-  if (target->kind == AST_KIND_Subscript) store(s, AST_AS(Subscript, target), v, a->ast.span);
-  else assign(s, target, v, NULL, a->ast.span);
-}
-
-static void annotated_assignment(Suite *s, AstAnnAssign *a) {
-  if (!a->value)
-    raise("SyntaxError", a->ast.span,
-          "a declaration needs a value; for memory, use T.alloc_buffer");
-  Value type = eval(s->env, a->annotation);
-  if (type.type == &type_annotation || type.type == &type_dtype)
-    type = value_call_with(type, 0, NULL, a->annotation->span);
-  if (!value_is_node(type, NK_Var))
-    raise("TypeError", a->annotation->span, "expected a dtype such as T.int32, found %s",
-          value_type_name(type));
-  assign(s, a->target, eval(s->env, a->value), type.node, a->ast.span);
-}
-
-static void augmented_assignment(Suite *s, AstAugAssign *a) {
-  Value old = eval(s->env, a->target);
-  Value v = value_binary(a->op, old, eval(s->env, a->value), a->ast.span);
-  if (a->target->kind == AST_KIND_Subscript) store(s, AST_AS(Subscript, a->target), v, a->ast.span);
-  else assign(s, a->target, v, NULL, a->ast.span);
-}
-
 /* ---- expression statements ---- */
 
 static void expression_statement(Suite *s, AstExprStmt *e) {
@@ -159,15 +36,15 @@ static void expression_statement(Suite *s, AstExprStmt *e) {
   if (value_is_none(v) || v.type == &type_str || v.type == &type_ellipsis || v.type == &type_poison)
     return;
   if (v.type == &type_frame && ((Frame *)v.object)->kind == FRAME_WRAP)
-    return add_item(s, ((Frame *)v.object)->wrapper, true);
+    return suite_add(s, ((Frame *)v.object)->wrapper, true);
   if (v.type == &type_frame)
     raise("SyntaxError", span, "%s needs %s", value_repr(v),
           ((Frame *)v.object)->kind == FRAME_FOR ? "'for ... in'" : "'with'");
   if (v.type == &type_node && node_family(v.node->kind) == FAMILY_STMT)
-    return add_item(s, v.node, false);
+    return suite_add(s, v.node, false);
   if (v.type == &type_node && (IS(Buffer, v.node) || is_fresh_var(v)))
     return; /* T.alloc_buffer without a name */
-  add_item(s, stmt_evaluate(to_expr(v, span), span), false);
+  suite_add(s, stmt_evaluate(to_expr(v, span), span), false);
 }
 
 /* Remembers the names of a scope that ends, for the message about a use after it. */
@@ -205,11 +82,34 @@ static NodeVec make_loops(Frame *f, Span span) {
   return loops;
 }
 
+/* for i in T.serial(a, b, step=k): a loop that counts, with a let of i in its body. */
+static void loop_in_steps(Suite *s, AstFor *a, Frame *f, Node *counting) {
+  const char *name = target_name(a->target);
+  if (!name) raise("TypeError", a->target->span, "the loop has one variable");
+  For *loop = AS(For, counting);
+  Span span = counting->span;
+  Node *last = expr_binary(NK_Sub, f->step, int_imm(INT32, 1, span), span);
+  Node *begin = loop->min;
+  loop->extent =
+      expr_binary(NK_FloorDiv, expr_binary(NK_Add, loop->extent, last, span), f->step, span);
+  loop->min = int_imm(begin->dtype, 0, span);
+  name_fresh(value_node(loop->var), str_format("%s_n", name));
+  Node *at = expr_binary(NK_Add, begin, expr_binary(NK_Mul, loop->var, f->step, span), span);
+  Node *var = var_new(name, at->dtype, span);
+  Env *env = env_new(s->env);
+  env_set(env, name, value_node(var));
+  loop->body = MAKE(LetStmt, span, VOID_TYPE, .value = at, .var = var,
+                    .body = tensor_suite(env, &a->body, span));
+  end_scope(env);
+  suite_add(s, counting, false);
+}
+
 static void loop_over_frame(Suite *s, AstFor *a, Frame *f) {
   Span span = span_join(a->target->span, a->iter->span);
   NodeVec loops = make_loops(f, span);
   ValueVec vars = {0};
   for each (Node *, loop, &loops) vec_push(&vars, value_node(AS(For, *loop)->var));
+  if (f->step) return loop_in_steps(s, a, f, loops.at[0]);
   bool many = a->target->kind == AST_KIND_Tuple || a->target->kind == AST_KIND_List;
   if (many && vars.len == 1 && !f->is_grid)
     raise("TypeError", a->target->span, "the loop has one variable, found several names");
@@ -224,7 +124,7 @@ static void loop_over_frame(Suite *s, AstFor *a, Frame *f) {
     AS(For, loops.at[i])->body = body;
     body = loops.at[i];
   }
-  add_item(s, body, false);
+  suite_add(s, body, false);
 }
 
 /* A loop of the script around the program: its body is built once for each value. */
@@ -234,7 +134,7 @@ static void loop_over_values(Suite *s, AstFor *a, Value iterable) {
     Env *env = env_new(s->env);
     Binder binder = {.bind = bind_loop_name, .env = env};
     bind_target(&binder, a->target, *v, a->target->span);
-    add_item(s, tensor_suite(env, &a->body, a->ast.span), false);
+    suite_add(s, tensor_suite(env, &a->body, a->ast.span), false);
   }
 }
 
@@ -268,10 +168,10 @@ static Node *condition(Value v, Span span) {
 static void while_statement(Suite *s, AstWhile *a) {
   if (a->orelse.len) raise_code(E0510, a->ast.span, "a loop of a prim_func has no 'else'");
   Node *cond = condition(eval(s->env, a->cond), a->cond->span);
-  add_item(s,
-           MAKE(While, a->ast.span, VOID_TYPE, .cond = cond,
-                .body = tensor_suite(s->env, &a->body, a->ast.span)),
-           false);
+  suite_add(s,
+            MAKE(While, a->ast.span, VOID_TYPE, .cond = cond,
+                 .body = tensor_suite(s->env, &a->body, a->ast.span)),
+            false);
 }
 
 static void exec_statement(Suite *s, Ast *statement);
@@ -286,12 +186,20 @@ static void if_statement(Suite *s, AstIf *a) {
   Node *cond = condition(v, a->cond->span);
   Node *then = tensor_suite(s->env, &a->body, a->ast.span);
   Node *orelse = a->orelse.len ? tensor_suite(s->env, &a->orelse, a->ast.span) : NULL;
-  add_item(s,
-           MAKE(IfThenElse, a->ast.span, VOID_TYPE, .cond = cond, .then = then, .orelse = orelse),
-           false);
+  suite_add(s,
+            MAKE(IfThenElse, a->ast.span, VOID_TYPE, .cond = cond, .then = then, .orelse = orelse),
+            false);
 }
 
 /* ---- with ---- */
+
+/* The predicate stands around the block, where its variables are what they are bound to. */
+static Node *outside(BlockBuilder *b, Node *predicate) {
+  Map values = {0};
+  for (int i = 0; i < b->iter_vars.len && i < b->iter_values.len; i++)
+    map_set(&values, AS(IterVar, b->iter_vars.at[i])->var, b->iter_values.at[i]);
+  return substitute(predicate, &values);
+}
 
 static Node *finish_block(BlockBuilder *b, Node *body) {
   Block *block = AS(Block, MAKE(Block, b->span, VOID_TYPE, .name = b->name,
@@ -310,7 +218,7 @@ static Node *finish_block(BlockBuilder *b, Node *body) {
   if (b->no_realize) return &block->node;
   return MAKE(BlockRealize, b->span, VOID_TYPE, .iter_values = b->iter_values,
               .block = &block->node,
-              .predicate = b->predicate ? b->predicate : int_imm(BOOL, 1, b->span));
+              .predicate = b->predicate ? outside(b, b->predicate) : int_imm(BOOL, 1, b->span));
 }
 
 static Node *with_items(Env *env, AstWith *a, int item);
@@ -340,6 +248,11 @@ static Node *with_items(Env *env, AstWith *a, int item) {
   AstWithItem *w = AST_AS(WithItem, a->items.at[item]);
   Value v = eval(env, w->context);
   if (v.type == &type_poison) raise(ERROR_POISONED, w->ast.span, "an earlier error");
+  if (value_is_node(v, NK_Call)) /* with Tx.compose_op(...): what it holds for */
+    v = value_frame(
+        NEW(Frame, .kind = FRAME_WRAP,
+            .wrapper = MAKE(AttrStmt, w->ast.span, VOID_TYPE, .subject = v.node,
+                            .key = str_intern("with"), .value = int_imm(BOOL, 1, w->ast.span))));
   if (v.type != &type_frame)
     raise("TypeError", w->context->span, "'with' in a prim_func takes a block or a scope, found %s",
           value_type_name(v));
@@ -364,7 +277,7 @@ static void with_statement(Suite *s, AstWith *a) {
   BlockBuilder *block = tensor->block;
   Node *stmt = with_items(s->env, a, 0);
   tensor->block = block;
-  if (stmt) add_item(s, stmt, false);
+  if (stmt) suite_add(s, stmt, false);
 }
 
 /* ---- the rest ---- */
@@ -373,30 +286,27 @@ static void assert_statement(Suite *s, AstAssert *a) {
   if (!a->message)
     raise("SyntaxError", a->ast.span,
           "an assert of a prim_func needs a message: assert condition, \"message\"");
-  Node *cond = condition(eval(s->env, a->cond), a->cond->span);
-  Value message = eval(s->env, a->message);
-  if (message.type == &type_tuple &&
-      value_items(message)->len == 2) { /* ("ValueError", ["part", "part"]) */
-    Str text = {0};
-    ValueVec parts = value_to_vec(value_items(message)->at[1], a->message->span);
-    for each (Value, part, &parts) str_add(&text, value_to_str(*part));
-    message = value_str(str_text(&text));
+  Value cond = eval(s->env, a->cond), message = eval(s->env, a->message), kind = value_none();
+  bool in_parts = message.type == &type_tuple && value_items(message)->len == 2;
+  if (in_parts) { /* ("ValueError", ["part", "part"]) */
+    kind = value_items(message)->at[0];
+    message = value_items(message)->at[1];
   }
-  add_item(s,
-           MAKE(AssertStmt, a->ast.span, VOID_TYPE, .cond = cond,
-                .message = to_expr(message, a->message->span)),
-           true);
+  Node *stmt = MAKE(AssertStmt, a->ast.span, VOID_TYPE, .cond = condition(cond, a->cond->span));
+  set_assert_message(stmt, message, kind, a->message->span);
+  suite_add(s, stmt, true);
 }
 
 static void return_statement(Suite *s, AstReturn *a) {
   Node *value =
       a->value ? to_expr(eval(s->env, a->value), a->value->span) : int_imm(INT32, 0, a->ast.span);
-  add_item(s, stmt_evaluate(expr_call("ret", value->dtype, NODES(value), a->ast.span), a->ast.span),
-           false);
+  suite_add(s,
+            stmt_evaluate(expr_call("ret", value->dtype, NODES(value), a->ast.span), a->ast.span),
+            false);
 }
 
 static void jump_statement(Suite *s, const char *intrin, Span span) {
-  add_item(s, stmt_evaluate(expr_call(intrin, VOID_TYPE, (NodeVec){0}, span), span), false);
+  suite_add(s, stmt_evaluate(expr_call(intrin, VOID_TYPE, (NodeVec){0}, span), span), false);
 }
 
 static void dispatch(Suite *s, Ast *a) {
@@ -413,6 +323,7 @@ static void dispatch(Suite *s, Ast *a) {
   case AST_KIND_Return: return return_statement(s, AST_AS(Return, a));
   case AST_KIND_Break: return jump_statement(s, "break_loop", a->span);
   case AST_KIND_Continue: return jump_statement(s, "continue_loop", a->span);
+  case AST_KIND_Def: return exec_block(s->env, &(AstVec){.at = &a, .len = 1});
   case AST_KIND_Pass:
   case AST_KIND_Nonlocal:
   case AST_KIND_Error: return;

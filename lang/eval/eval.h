@@ -68,6 +68,8 @@ Value function_new(Env *env, Ast *def_or_lambda);
 Value module_load_file(const char *name, const char *path, Span span);
 /* The same of a text that the program carries. */
 Value module_load_source(const char *name, const Source *source);
+/* Binds the arguments of a call to the parameters, as names of `env`. */
+void function_bind(struct FunctionObject *f, Env *env, CallArgs *args);
 
 /* Binds the arguments of a call to the parameters, as names of `env`. */
 void function_bind(struct FunctionObject *f, Env *env, CallArgs *args);

@@ -25,6 +25,7 @@ NamedModuleVec session_modules(Session *s) {
     if (!e->name) continue;
     Value v = e->value;
     NamedModule m = {e->name, NULL};
+    if (jit_generic(v)) v = value_node(jit_generic(v));
     if (value_is_node(v, NK_IRModule)) m.module = v.node;
     else if (is_function(v)) m.module = to_module(v, v.node->span);
     if (m.module) vec_push(&out, m);

@@ -6,7 +6,7 @@
 typedef struct OptJob {
   const char *passes, *target, *module, *path, *output, *load;
   Instruments instruments;
-  bool tvm_style;
+  PrintOptions style;
 } OptJob;
 
 static void run_opt(void *context) {
@@ -22,16 +22,17 @@ static void run_opt(void *context) {
     all = (NamedModuleVec){0};
     if (one) vec_push(&all, ((NamedModule){job->module, one}));
   }
-  PrintOptions style = {.tvm_style = job->tvm_style};
   Str text = {0};
   for each (NamedModule, m, &all)
-    str_add(&text, ir_print(pipeline_run(&pipeline, m->module, target, &job->instruments), &style));
+    str_add(&text,
+            ir_print(pipeline_run(&pipeline, m->module, target, &job->instruments), &job->style));
   if (job->output) tool_write_file(job->output, str_text(&text), text.len);
   else fwrite(text.at, 1, text.len, stdout);
 }
 
 int tool_opt(int argc, char **argv) {
   OptJob job = {.passes = ""};
+  const char *style = "default";
   const Option options[] = {
       {"--passes", 'p', &job.passes, NULL,
        "the pipeline: \"Simplify, UnrollLoop(auto_max_extent=8)\""},
@@ -48,12 +49,13 @@ int tool_opt(int argc, char **argv) {
        "print the module before each pass"},
       {"--verify-each", 0, NULL, &job.instruments.verify_each, "verify the module after each pass"},
       {"--time", 0, NULL, &job.instruments.timing, "tell how long each pass took"},
-      {"--tvm", 0, NULL, &job.tvm_style, "print in today's upstream spelling"},
+      {"--style", 0, &style, NULL, "the spelling to print in: default or tvm"},
   };
   int status;
   if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))
     return status;
   if (argc != 2) return usage_error("opt", argc < 2 ? "which file?" : "one file at a time");
+  if (!print_style_parse(style, &job.style)) return usage_error("opt", "no style '%s'", style);
   job.path = argv[1];
   return tool_protected(run_opt, &job);
 }

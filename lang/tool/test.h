@@ -10,6 +10,8 @@
  *   output         what the text prints holds the texts of its `# CHECK: ` lines, in order;
  *                  `# CHECK-NEXT: ` on the next line, `# CHECK-NOT: ` not before the next match
  *   module         no test: what other files import
+ *   roundtrip      each module or function of the text is printed, read again and compared, in both
+ *                  styles of printing
  *   pass PIPELINE  the module Before, run through the pipeline, equals the module Expected
  *
  * A worker, a process of its own for each file, runs the tests and tells the program about each
@@ -45,6 +47,7 @@ void test_cases_update(const Source *source, const TestCaseVec *cases, const Str
 bool test_expect_errors(const TestCase *t);
 bool test_output(const TestCase *t, const char **actual); /* *actual: what was printed */
 bool test_pass(const TestCase *t);
+bool test_roundtrip(const TestCase *t);
 
 /* The CHECK lines of the file's text, replaced by what its cases printed. */
 const char *test_updated(const char *text, size_t len, const char *actual);

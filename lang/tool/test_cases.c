@@ -69,10 +69,11 @@ static void run_case(void *context) {
   if (strcmp(form, "expect-error") == 0) r->ok = test_expect_errors(r->t);
   else if (strcmp(form, "output") == 0) r->ok = test_output(r->t, &r->actual);
   else if (strcmp(form, "pass") == 0) r->ok = test_pass(r->t);
+  else if (strcmp(form, "roundtrip") == 0) r->ok = test_roundtrip(r->t);
   else
     diag_error((Span){0},
                "%s: unknown form of test '%s'; the forms are run, expect-error, "
-               "output, module and pass",
+               "output, module, pass and roundtrip",
                r->t->path, form);
 }
 

@@ -3,7 +3,9 @@
 
 static LLVMValueRef gen_var(Gen *g, Node *n) {
   LLVMValueRef v = map_get(&g->f->values, n);
-  if (!v) BUG("variable '%s' has no value in %s", AS(Var, n)->name, g->f->name);
+  if (!v)
+    error_raisef("CompileError", n->span, "nothing gives '%s' a value in %s",
+                 AS(Var, n)->name ? AS(Var, n)->name : "_", g->f->name);
   return v;
 }
 

@@ -9,6 +9,10 @@ void type_check(DataType t, Span span) {
   if (t.lanes < 1)
     error_raisef("CompileError", span, "%s: the llvm target has no scalable vectors",
                  dtype_text(t));
+  bool has_format =
+      !dtype_is_mini_float(t) || t.code == DTYPE_FLOAT8_E4M3 || t.code == DTYPE_FLOAT8_E5M2;
+  if (dtype_is_custom(t) || !has_format)
+    error_raisef("CompileError", span, "the llvm target has no %s", dtype_text(t));
 }
 
 LLVMTypeRef type_lanes(LLVMTypeRef scalar, DataType t) {
@@ -23,6 +27,7 @@ DataType type_compute(DataType t) {
 }
 
 static LLVMTypeRef scalar_type(Gen *g, DataType t) {
+  type_check(t, (Span){0});
   switch ((DTypeCode)t.code) {
   case DTYPE_INT:
   case DTYPE_UINT: return type_int(g, t.bits);
@@ -36,6 +41,7 @@ static LLVMTypeRef scalar_type(Gen *g, DataType t) {
            : t.bits == 32 ? LLVMFloatTypeInContext(g->context)
                           : LLVMDoubleTypeInContext(g->context);
   case DTYPE_VOID: return LLVMVoidTypeInContext(g->context);
+  default: break;
   }
   BUG("no LLVM type for %s", dtype_text(t));
 }

@@ -110,8 +110,8 @@ TEST(dtype_names_that_are_none_are_refused) {
       "handle32",
       "handlex",
       "voidx",
-      "float8_e4m3",
-      "float8_e4m3fnuz",
+      "float8_e4m2",
+      "float8_e4m3fnu",
       "e4m3_float",
       "f",
       "f33",
@@ -121,7 +121,9 @@ TEST(dtype_names_that_are_none_are_refused) {
       "int32x99999999999999999999",
       "int9999999999999999999999",
       "\xff",
-      "custom[x]32",
+      "custom[x]",
+      "custom[x]65",
+      "custom[x32",
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     DataType t;

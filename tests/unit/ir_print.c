@@ -464,7 +464,8 @@ TEST(print_shows_what_has_no_other_text) {
   Node *range = MAKE(Range, here, VOID_TYPE, .min = i, .extent = int_imm(INT32, 8, here));
   Node *n =
       MAKE(BufferRealize, here, VOID_TYPE, .bounds = NODES(range), .buffer = A, .body = store);
-  CHECK(str_same(ir_print(n, NULL), "T.realize(A[0:8], \"shared\")\nA.vstore([0], A.vload([0], "
+  CHECK(str_same(ir_print(n, NULL), "A = T.Buffer((8,), \"int32\", scope=\"shared\")\n"
+                                    "T.realize(A[0:8], \"\")\nA.vstore([0], A.vload([0], "
                                     "predicate=T.bool(True)), predicate=T.bool(True))\n"));
   CHECK(str_same(ir_print(NULL, NULL), "None"));
 }

@@ -1,0 +1,47 @@
+/* macro.c -- @T.macro and @T.inline: functions whose statements are read where they are called. */
+#include "lang/dialect/tensor_stmt.h"
+#include "lang/value/object.h"
+
+typedef struct Macro {
+  FunctionObject *function;
+  bool hygienic; /* names of the body are those of its definition; else those of the call */
+} Macro;
+
+/* The statements of the body, with the parameters bound, as one statement. */
+static Value macro_call(Value v, CallArgs *args) {
+  Macro *m = v.object;
+  if (!tensor)
+    raise("SyntaxError", args->span, "the macro '%s' can be called in a prim_func only",
+          m->function->name);
+  Env *around = m->hygienic || !args->env ? m->function->closure : args->env;
+  Env *env = env_new(around);
+  function_bind(m->function, env, args);
+  AstDef *def = AST_AS(Def, m->function->def);
+  return value_node(tensor_suite(env, &def->body, args->span));
+}
+
+static void macro_repr(Value v, Str *out) {
+  str_printf(out, "<macro %s>", ((Macro *)v.object)->function->name);
+}
+
+static const ValueType type_macro = {.name = "macro", .repr = macro_repr, .call = macro_call};
+
+static Value make_macro(Env *env, Ast *definition, CallArgs *args, const char *decorator) {
+  static const char *const keywords[] = {"hygienic"};
+  check_decorator_args(decorator, args, 1, keywords);
+  if (definition->kind != AST_KIND_Def)
+    raise("TypeError", definition->span, "@%s decorates a def", decorator);
+  Macro *m = NEW(Macro, .function = function_new(env, definition).object,
+                 .hygienic = keyword_flag(args, "hygienic", true));
+  return value_of(&type_macro, m);
+}
+
+static Value decorate_as_macro(Env *env, Ast *definition, CallArgs *args) {
+  return make_macro(env, definition, args, "T.macro");
+}
+static Value decorate_as_inline(Env *env, Ast *definition, CallArgs *args) {
+  return make_macro(env, definition, args, "T.inline");
+}
+
+const TreeDecorator decorate_macro = {"T.macro", decorate_as_macro, NULL};
+const TreeDecorator decorate_inline = {"T.inline", decorate_as_inline, NULL};
