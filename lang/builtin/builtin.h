@@ -20,6 +20,8 @@ Value math_load(void), time_load(void), sys_load(void), os_load(void), os_path_l
     typing_load(void), pytest_load(void);
 
 /* The arguments of `tvms FILE args`, FILE first: sys.argv. */
+/* What sys.stdout was set to; absent while it is the standard output. */
+Value sys_stdout(void);
 void sys_set_args(int n, char **args);
 
 #endif

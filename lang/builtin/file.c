@@ -19,7 +19,8 @@ void raise_os_error(const char *path, Span span) {
                      : errno == ENOTDIR ? "NotADirectoryError"
                      : errno == EACCES  ? "PermissionError"
                                         : "OSError";
-  raise(kind, span, "%s: '%s'", strerror(errno), path);
+  Value args[] = {value_int(errno), value_str(strerror(errno)), value_str(path)};
+  exception_raise(exception_new(kind, 3, args), span);
 }
 
 static void close_finalizer(void *p) {

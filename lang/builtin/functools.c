@@ -1,4 +1,5 @@
-/* functools.c -- the module functools: reduce, partial, lru_cache, wraps, cmp_to_key. */
+/* functools.c -- the module _functools, which stdlib/python/functools.tvms takes over: reduce,
+ * partial, lru_cache, wraps, cmp_to_key. */
 #include "lang/builtin/builtin.h"
 
 static Value reduce(BuiltinCall *c) {
@@ -148,7 +149,7 @@ static const Builtin rows[] = {
 };
 
 Value functools_load(void) {
-  Value ns = value_namespace("functools");
+  Value ns = value_namespace("_functools");
   namespace_add_builtins(ns, rows, sizeof rows / sizeof *rows);
   return ns;
 }

@@ -238,6 +238,7 @@ static void write_dict(Writer *w, Value dict, int depth) {
 
 static void write_value(Writer *w, Value v, int depth) {
   stack_check(w->span);
+  v = value_plain(v);
   if (v.type == &type_none) str_add(&w->out, "null");
   else if (v.type == &type_bool) str_add(&w->out, v.boolean ? "true" : "false");
   else if (v.type == &type_float && !isfinite(v.real))

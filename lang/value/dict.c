@@ -285,5 +285,7 @@ static const Builtin fromkeys_row = {"fromkeys", "iterable, value=None, /", from
 static Value get_static(const char *name) {
   return strcmp(name, "fromkeys") == 0 ? value_builtin(&fromkeys_row) : value_absent();
 }
-const TypeObject dict_type_object = {
-    .type = &type_dict, .constructor = &constructor, .get_static = get_static};
+const TypeObject dict_type_object = {.type = &type_dict,
+                                     .constructor = &constructor,
+                                     .as_base = FILLED_BASE,
+                                     .get_static = get_static};

@@ -252,5 +252,7 @@ static const Builtin constructors[] = {
     {"set", "iterable?, /", new_set, "a set of the items of an iterable"},
     {"frozenset", "iterable?, /", new_frozenset, "a set that does not change, and can be a key"},
 };
-const TypeObject set_type_object = {.type = &type_set, .constructor = &constructors[0]};
-const TypeObject frozenset_type_object = {.type = &type_frozenset, .constructor = &constructors[1]};
+const TypeObject set_type_object = {
+    .type = &type_set, .constructor = &constructors[0], .as_base = FILLED_BASE};
+const TypeObject frozenset_type_object = {
+    .type = &type_frozenset, .constructor = &constructors[1], .as_base = FIXED_BASE};

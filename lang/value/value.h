@@ -63,7 +63,8 @@ struct ValueType {
   Value (*get_attr)(Value v, const char *name,
                     Span span); /* a Value without type: no such attribute */
   bool (*set_attr)(Value v, const char *name, Value x, Span span); /* false: no such attribute */
-  void (*attr_names)(Value v, StrVec *out); /* for "did you mean" and completion */
+  bool (*del_attr)(Value v, const char *name, Span span); /* false: there is none to delete */
+  void (*attr_names)(Value v, StrVec *out);               /* for "did you mean" and completion */
   Value (*get_item)(Value v, Value index, Span span);
   void (*set_item)(Value v, Value index, Value x, Span span);
   void (*del_item)(Value v, Value index, Span span);
@@ -163,6 +164,7 @@ void value_add_repr(Value v, Str *out);
 void value_add_str(Value v, Str *out);
 void value_del_item(Value v, Value index, Span span);
 void value_set_attr(Value v, const char *name, Value x, Span span);
+void value_del_attr(Value v, const char *name, Span span);
 void value_attr_names(Value v, StrVec *out);
 Value value_inplace(AstOp op, Value a, Value b, Span span);
 void value_format(Value v, const char *spec, Str *out, Span span);
