@@ -194,13 +194,14 @@ static Value builtin_format(BuiltinCall *c) {
 static Value builtin_id(BuiltinCall *c) {
   static Map numbers; /* small numbers in the order of asking: addresses would differ each time */
   const void *key = c->args[0].object ? c->args[0].object : (const void *)c->args[0].type;
-  if (c->args[0].type == &type_int) return value_int(c->args[0].integer);
+  if (c->args[0].type == &type_int) /* odd ones are of ints */
+    return value_int((int64_t)((uint64_t)c->args[0].integer * 2 + 1));
   intptr_t n = (intptr_t)map_get(&numbers, key);
   if (!n) {
     n = numbers.live + 1;
     map_set(&numbers, key, (void *)n);
   }
-  return value_int(n);
+  return value_int(n * 2);
 }
 
 static const Builtin rows[] = {

@@ -191,10 +191,16 @@ static const Builtin constructors[] = {
     {"type", "object, bases?, dict?, /", new_type, "the type of a value; or a new class"},
 };
 static const TypeObject types[] = {
-    {.type = &type_int, .constructor = &constructors[0], .as_base = FIXED_BASE},
+    {.type = &type_int,
+     .constructor = &constructors[0],
+     .get_static = int_static,
+     .as_base = FIXED_BASE},
     {.type = &type_float, .constructor = &constructors[1], .as_base = FIXED_BASE},
     {.type = &type_bool, .constructor = &constructors[2]},
-    {.type = &type_str, .constructor = &constructors[3], .as_base = FIXED_BASE},
+    {.type = &type_str,
+     .constructor = &constructors[3],
+     .get_static = str_static,
+     .as_base = FIXED_BASE},
     {.type = &type_range, .constructor = &constructors[4]},
     {.type = &type_slice, .constructor = &constructors[5]},
     {.type = &type_type, .constructor = &constructors[6]},
@@ -212,6 +218,7 @@ void types_start(void) {
   define(&tuple_type_object);
   define(&dict_type_object);
   define(&set_type_object);
+  define(&bytes_type_object);
   define(&frozenset_type_object);
 }
 

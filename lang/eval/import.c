@@ -1,11 +1,10 @@
 /* import.c -- import of namespaces and of .tvms files.
  *
- * A registered namespace comes first, then a module of stdlib/python/. A file is looked for beside
+ * A registered namespace comes first. A file is looked for beside
  * the importing file (in the current folder for the REPL), then in the folders of $TVMS_PATH,
  * separated by colons. `a.b` is the file a/b.tvms; a folder is a module too, whose text is
  * __init__.tvms if there is one. Each file is run once. */
 #include "lang/eval/eval_impl.h"
-#include "lang/dialect/stdlib.h"
 #include "lang/lang.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,27 +40,10 @@ static void run_tree(void *context) {
   exec_block(r->env, &r->tree->body);
 }
 
-/* A module of the standard library: its text is in the program. */
-static const StdlibFile *embedded(const char *path) {
-  for (const StdlibFile *f = stdlib_files; f < stdlib_files + stdlib_file_count; f++)
-    if (str_same(f->path, path)) return f;
-  return NULL;
-}
-
-static const char *embedded_path(const char *dotted) {
-  const char *path = str_format("stdlib/python/%s.tvms", dotted);
-  return embedded(path) ? path : NULL;
-}
-
-static const Source *read_module(const char *path) {
-  const StdlibFile *f = embedded(path);
-  return f ? source_add(f->path, f->text, (size_t)(f->end - f->text - 1)) : source_read(path);
-}
-
 /* source NULL: the file at `path`, read now. */
 static void run_file(FileModule *m, const char *path, const Source *source, Span span) {
   DiagVec *old = diag_capture();
-  if (!source) source = read_module(path);
+  if (!source) source = source_read(path);
   AstModule *tree = source ? parse_module(source) : NULL;
   bool bad = diag_error_count() > 0;
   diag_append(diag_restore(old));
@@ -130,8 +112,6 @@ static const char *file_in(const char *folder, const char *dotted) {
 }
 
 static const char *find_file(Env *env, const char *dotted, int level) {
-  const char *own = level ? NULL : embedded_path(dotted);
-  if (own) return own;
   const char *folder = folder_of(env_module(env)->path);
   for (int i = 1; i < level; i++) folder = str_format("%s/..", folder);
   const char *path = file_in(folder, dotted);

@@ -192,6 +192,7 @@ static Value get_attr(Value v, const char *name, Span span) {
   if (found.type) return class_bind(found, value_absent(), c, span);
   if (name[0] != '_' || name[1] != '_') return found;
   if (name == INTERNED("__new__")) return value_builtin(&object_new_row);
+  if (strcmp(name, "__annotations__") == 0) return value_dict();
   if (strcmp(name, "__module__") == 0) return value_str(c->module ? c->module : "builtins");
   if (strcmp(name, "__dict__") == 0) return names_dict(&c->attrs);
   if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0) return value_str(c->name);
@@ -206,7 +207,8 @@ static bool set_attr(Value v, const char *name, Value x, Span span) {
   if (class_of(v)->is_builtin)
     raise("TypeError", span, "cannot set attribute '%s' of built-in class '%s'", name,
           class_of(v)->name);
-  class_set(class_of(v), name, x);
+  if (name == INTERNED("__name__") && x.type == &type_str) class_of(v)->name = value_text(x);
+  else class_set(class_of(v), name, x);
   return true;
 }
 
@@ -283,6 +285,8 @@ static Value call(Value v, CallArgs *args) {
 
 void class_set_bases(ClassObject *c, const ValueVec *bases, Span span) {
   for each (Value, v, bases) {
+    if (v->type == &type_class && class_lookup(v->object, INTERNED("__typing_only__")).type)
+      continue; /* Generic[T]: for people */
     const TypeObject *inner = v->type == &type_type ? v->object : NULL;
     if (inner && inner->as_base == NOT_A_BASE)
       raise("TypeError", span, "the built-in type '%s' cannot be a base class", inner->type->name);
@@ -348,6 +352,27 @@ static Value get_item(Value v, Value index, Span span) {
              : value_call_with(f, 2, args, span);
 }
 
+/* What a class as such does, for enum: __class_iter__ and the like stand for a metaclass. */
+static Value class_special(Value v, const char *name, int n, const Value *args, const char *what,
+                           Span span) {
+  Value f = class_lookup(class_of(v), name);
+  if (!f.type) raise("TypeError", span, "'type' object %s", what);
+  return value_call_with(class_bind(f, value_absent(), class_of(v), span), n, args, span);
+}
+static Value iter(Value v, Span span) {
+  return value_iter(class_special(v, INTERNED("__class_iter__"), 0, NULL, "is not iterable", span),
+                    span);
+}
+static int64_t length(Value v, Span span) {
+  Value n = class_special(v, INTERNED("__class_len__"), 0, NULL, "has no len()", span);
+  return value_as_int(n, "the length", span);
+}
+static bool contains(Value v, Value x, Span span) {
+  const char *what = "is not a container or iterable";
+  return value_truth(class_special(v, INTERNED("__class_contains__"), 1, &x, what, span), span);
+}
+static bool truth(Value v, Span span) { return (void)v, (void)span, true; }
+
 const ValueType type_class = {.name = "type",
                               .repr = repr,
                               .get_attr = get_attr,
@@ -355,5 +380,9 @@ const ValueType type_class = {.name = "type",
                               .del_attr = del_attr,
                               .attr_names = attr_names,
                               .get_item = get_item,
+                              .iter = iter,
+                              .length = length,
+                              .contains = contains,
+                              .truth = truth,
                               .call = call,
                               .hash = hash};

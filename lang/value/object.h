@@ -188,7 +188,7 @@ typedef struct TypeObject {
 /* Gives a type its constructor; `definition` is kept. */
 void type_define(const TypeObject *definition);
 extern const TypeObject list_type_object, tuple_type_object, dict_type_object, set_type_object,
-    frozenset_type_object;
+    frozenset_type_object, bytes_type_object;
 bool value_is_instance(Value v, Value type_or_tuple, Span span);
 
 /* ---- builtins ---- */
@@ -227,15 +227,20 @@ void signature_bind(const Signature *s, const char *function, const CallArgs *ar
 CallArgs *args_copy(const CallArgs *args);                          /* which may be kept */
 Value value_call_first(Value f, Value first, const CallArgs *args); /* f(first, *args) */
 
+Value int_static(const char *name); /* int.from_bytes */
+Value str_static(const char *name); /* str.maketrans */
+
 /* ---- str.c ---- */
 
 static inline StrObject *value_str_object(Value v) { return v.object; }
 int64_t str_length(StrObject *s); /* in characters */
 Value str_slice_chars(StrObject *s, int64_t start, int64_t count);
+size_t utf8_valid_length(const char *text, size_t n); /* bytes until the first that is not UTF-8 */
+Value str_encode(BuiltinCall *c);                     /* the method, of the type str */
 size_t utf8_encode(uint32_t c, char out[4]);
 /* The character at `text` (of at least one byte), and its size. */
 uint32_t utf8_decode(const char *text, size_t *size);
-enum { STR_METHODS = 43 }; /* rows of str_methods; checked at start */
+enum { STR_METHODS = 46 }; /* rows of str_methods; checked at start */
 extern const Builtin str_methods[STR_METHODS];
 void str_add_python_repr(Str *out, const char *text, size_t len);
 Value str_binary(AstOp op, Value a, Value b, Span span);
@@ -256,6 +261,8 @@ ClassObject *exception_class(const char *kind); /* a new RuntimeError subclass i
 Value exception_new(const char *kind, int n, const Value *args);
 _Noreturn void exception_raise(Value instance, Span span);
 _Noreturn void raise_key_error(Value key, Span span);
+Value generator_result(Value v); /* what a generator returned; None of all else */
+_Noreturn void raise_stop_iteration(Value iterator, Span span); /* with its result */
 Value exception_of(Error *e); /* the exception value of a caught error, made if need be */
 bool exception_matches(const Error *e, const ClassObject *c);
 void exception_add_text(const InstanceObject *o, Str *out); /* str(e) */

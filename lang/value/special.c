@@ -21,7 +21,7 @@ static Value contains(BuiltinCall *c) {
 static Value iter(BuiltinCall *c) { return value_iter(c->self, c->span); }
 static Value next(BuiltinCall *c) {
   Value x = value_next(c->self, c->span);
-  if (!x.type) exception_raise(exception_new("StopIteration", 0, NULL), c->span);
+  if (!x.type) raise_stop_iteration(c->self, c->span);
   return x;
 }
 static Value hash(BuiltinCall *c) {

@@ -130,14 +130,16 @@ static Value descriptor_attr(Value v, const char *name, Span span) {
   DescriptorObject *d = v.object;
   static const struct {
     const char *name;
+    bool of_property;
     size_t offset;
-  } parts[] = {{"fget", offsetof(DescriptorObject, get)},
-               {"fset", offsetof(DescriptorObject, set)},
-               {"fdel", offsetof(DescriptorObject, del)},
-               {"__func__", offsetof(DescriptorObject, get)},
-               {"__wrapped__", offsetof(DescriptorObject, get)}};
+  } parts[] = {{"fget", true, offsetof(DescriptorObject, get)},
+               {"fset", true, offsetof(DescriptorObject, set)},
+               {"fdel", true, offsetof(DescriptorObject, del)},
+               {"__func__", false, offsetof(DescriptorObject, get)},
+               {"__wrapped__", false, offsetof(DescriptorObject, get)}};
+  bool property = d->kind == DESCRIPTOR_PROPERTY;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (strcmp(name, parts[i].name) == 0) {
+    if (parts[i].of_property == property && strcmp(name, parts[i].name) == 0) {
       Value part = *(Value *)(void *)((char *)d + parts[i].offset);
       return part.type ? part : value_none();
     }
