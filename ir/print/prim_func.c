@@ -167,8 +167,7 @@ static void declare_undefined(Printer *p, PrimFunc *f) {
 
 void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
   int mark = scope_begin(p);
-  p->views = views_of(f);
-  p->is_today = needs_today(p, f->body);
+  survey_function(p, f);
   p->scalars = (Map){0};
   p->self = p->class_name ? str_format("%s.", p->class_name) : "";
   Map definable = definable_dims(f);
