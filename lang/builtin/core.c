@@ -1,6 +1,7 @@
 /* core.c -- print, len, repr, getattr, hash, ...: what works on any value. */
 #include "lang/builtin/builtin.h"
 #include "lang/builtin/file.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,8 +16,9 @@ static Value builtin_print(BuiltinCall *c) {
     value_add_str(args->at[i], &out);
   }
   str_add(&out, end);
-  if (value_is_none(c->args[3])) fwrite(str_text(&out), 1, out.len, stdout);
-  else file_write(c->args[3], str_text(&out), out.len, c->spans[3]);
+  Value file = value_is_none(c->args[3]) ? sys_stdout() : c->args[3];
+  if (!file.type) fwrite(str_text(&out), 1, out.len, stdout);
+  else file_write(file, str_text(&out), out.len, c->spans[3]);
   if (value_truth(c->args[4], c->span)) fflush(stdout);
   return value_none();
 }
@@ -60,8 +62,13 @@ static Value builtin_ascii(BuiltinCall *c) {
 }
 
 static Value builtin_hash(BuiltinCall *c) {
-  uint64_t h = value_hash(c->args[0], c->spans[0]);
-  return value_int((int64_t)(h >> 2));
+  Value x = value_plain(c->args[0]);
+  if (x.type == &type_float && x.real == floor(x.real) && fabs(x.real) < 9e18)
+    x = value_int((int64_t)x.real);
+  if (x.type == &type_bool) x = value_int(x.boolean);
+  if (x.type == &type_int) return value_int(x.integer == -1 ? -2 : x.integer);
+  uint64_t h = value_hash(x, c->spans[0]);
+  return value_int((int64_t)(x.type == &type_instance ? h : h >> 2));
 }
 
 static Value builtin_callable(BuiltinCall *c) { return value_bool(value_is_callable(c->args[0])); }
@@ -99,6 +106,11 @@ static Value builtin_hasattr(BuiltinCall *c) {
 
 static Value builtin_setattr(BuiltinCall *c) {
   value_set_attr(c->args[0], attr_name(c), c->args[2], c->span);
+  return value_none();
+}
+
+static Value builtin_delattr(BuiltinCall *c) {
+  value_del_attr(c->args[0], attr_name(c), c->span);
   return value_none();
 }
 
@@ -182,13 +194,14 @@ static Value builtin_format(BuiltinCall *c) {
 static Value builtin_id(BuiltinCall *c) {
   static Map numbers; /* small numbers in the order of asking: addresses would differ each time */
   const void *key = c->args[0].object ? c->args[0].object : (const void *)c->args[0].type;
-  if (c->args[0].type == &type_int) return value_int(c->args[0].integer);
+  if (c->args[0].type == &type_int) /* odd ones are of ints */
+    return value_int((int64_t)((uint64_t)c->args[0].integer * 2 + 1));
   intptr_t n = (intptr_t)map_get(&numbers, key);
   if (!n) {
     n = numbers.live + 1;
     map_set(&numbers, key, (void *)n);
   }
-  return value_int(n);
+  return value_int(n * 2);
 }
 
 static const Builtin rows[] = {
@@ -205,6 +218,7 @@ static const Builtin rows[] = {
     {"getattr", "object, name, default?, /", builtin_getattr, "an attribute by name"},
     {"hasattr", "object, name, /", builtin_hasattr, "has it such an attribute?"},
     {"setattr", "object, name, value, /", builtin_setattr, "sets an attribute by name"},
+    {"delattr", "object, name, /", builtin_delattr, "deletes an attribute"},
     {"eval", "text, /", builtin_eval, "the value of an expression given as text"},
     {"exec", "text, /", builtin_exec, "runs statements given as text, in this scope"},
     {"dir", "object?, /", builtin_dir, "names of attributes, or of this module, sorted"},

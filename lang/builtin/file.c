@@ -7,7 +7,7 @@
 typedef struct FileObject {
   FILE *file; /* NULL: closed */
   const char *name, *mode;
-  bool reads, writes;
+  bool reads, writes, binary;
 } FileObject;
 
 static FileObject *file_of(Value v) { return v.object; }
@@ -19,7 +19,8 @@ void raise_os_error(const char *path, Span span) {
                      : errno == ENOTDIR ? "NotADirectoryError"
                      : errno == EACCES  ? "PermissionError"
                                         : "OSError";
-  raise(kind, span, "%s: '%s'", strerror(errno), path);
+  Value args[] = {value_int(errno), value_str(strerror(errno)), value_str(path)};
+  exception_raise(exception_new(kind, 3, args), span);
 }
 
 static void close_finalizer(void *p) {
@@ -55,24 +56,8 @@ void file_write(Value v, const char *text, size_t n, Span span) {
 
 /* ---- methods ---- */
 
-static size_t utf8_valid_length(const char *text, size_t n) {
-  size_t i = 0;
-  while (i < n) {
-    unsigned char c = (unsigned char)text[i];
-    size_t size = c < 0x80                ? 1
-                  : c >= 0xc2 && c < 0xe0 ? 2
-                  : c >= 0xe0 && c < 0xf0 ? 3
-                  : c >= 0xf0 && c < 0xf5 ? 4
-                                          : 0;
-    if (!size || i + size > n) return i;
-    for (size_t k = 1; k < size; k++)
-      if (((unsigned char)text[i + k] & 0xc0) != 0x80) return i;
-    i += size;
-  }
-  return n;
-}
-
 static Value text_read(const char *text, size_t n, BuiltinCall *c) {
+  if (file_of(c->self)->binary) return value_bytes(text, n);
   if (utf8_valid_length(text, n) != n)
     raise("UnicodeDecodeError", c->span, "'%s' is not UTF-8 text: bad byte at offset %zu",
           file_of(c->self)->name, utf8_valid_length(text, n));
@@ -114,10 +99,14 @@ static Value file_readlines(BuiltinCall *c) {
 }
 
 static Value file_write_method(BuiltinCall *c) {
-  value_as_text(c->args[0], "what is written", c->spans[0]);
-  StrObject *s = c->args[0].object;
+  bool binary = file_of(c->self)->binary;
+  Value x = value_plain(c->args[0]);
+  if (x.type != (binary ? &type_bytes : &type_str))
+    raise("TypeError", c->spans[0], "what is written must be %s, not '%s'",
+          binary ? "bytes" : "a str", value_type_text(x));
+  StrObject *s = x.object;
   file_write(c->self, s->text, s->len, c->span);
-  return value_int(str_length(s));
+  return value_int(binary ? (int64_t)s->len : str_length(s));
 }
 
 static Value file_writelines(BuiltinCall *c) {
@@ -196,9 +185,14 @@ const ValueType type_file = {.name = "file",
                              .leave = leave};
 
 static Value builtin_open(BuiltinCall *c) {
-  const char *path = value_as_text(c->args[0], "the path", c->spans[0]);
+  Value name = c->args[0];
+  if (name.type == &type_instance) {
+    Value text = instance_special(name, INTERNED("__fspath__"), 0, NULL, c->span);
+    if (text.type) name = text;
+  }
+  const char *path = value_as_text(name, "the path", c->spans[0]);
   const char *mode = value_as_text(c->args[1], "the mode", c->spans[1]);
-  if (!*mode || !strchr("rwax", *mode) || strspn(mode + 1, "t+") != strlen(mode + 1))
+  if (!*mode || !strchr("rwax", *mode) || strspn(mode + 1, "bt+") != strlen(mode + 1))
     raise("ValueError", c->spans[1],
           "invalid mode '%s': expected 'r', 'w', 'a' or 'x', with '+' for both ways", mode);
   bool both = strchr(mode, '+') != NULL;
@@ -219,12 +213,14 @@ static Value builtin_open(BuiltinCall *c) {
   if (!file) raise_os_error(path, c->span);
   Value v = value_file(file, path, *mode == 'r' || both, *mode != 'r' || both);
   file_of(v)->mode = mode;
+  file_of(v)->binary = strchr(mode, 'b') != NULL;
   gc_finalizer(v.object, close_finalizer);
   return v;
 }
 
 static const Builtin rows[] = {
     {"open", "path, mode='r', encoding=None, newline=None", builtin_open,
-     "a text file: 'r' reads, 'w' writes, 'a' appends, 'x' makes a new one"},
+     "a file of text, or of bytes with 'b': 'r' reads, 'w' writes, 'a' appends, 'x' makes a new "
+     "one"},
 };
 const BuiltinTable file_builtins = {rows, 1};

@@ -1,4 +1,5 @@
-/* functools.c -- the module functools: reduce, partial, lru_cache, wraps, cmp_to_key. */
+/* functools.c -- the module _functools, which stdlib/module/functools.tvms takes over: reduce,
+ * partial, lru_cache, wraps, cmp_to_key. */
 #include "lang/builtin/builtin.h"
 
 static Value reduce(BuiltinCall *c) {
@@ -63,6 +64,7 @@ static Value partial(BuiltinCall *c) {
 
 typedef struct CacheObject {
   Value function, results; /* of a key made of the arguments */
+  int64_t hits, misses;
 } CacheObject;
 
 static Value cache_call(Value v, CallArgs *args) {
@@ -76,7 +78,8 @@ static Value cache_call(Value v, CallArgs *args) {
   Value k = value_tuple(key);
   value_hash(k, args->span);
   Value known = value_dict_get(o->results, k);
-  if (known.type) return known;
+  if (known.type) return o->hits++, known;
+  o->misses++;
   Value r = value_call(o->function, args);
   value_dict_set(o->results, k, r, args->span);
   return r;
@@ -86,12 +89,26 @@ static Value cache_clear(BuiltinCall *c) {
   ((CacheObject *)c->self.object)->results = value_dict();
   return value_none();
 }
-static const Builtin cache_methods[] = {{"cache_clear", "", cache_clear, "forgets all results"}};
+/* (hits, misses, maxsize, currsize), as functools names them */
+static Value cache_counts(BuiltinCall *c) {
+  CacheObject *o = c->self.object;
+  return value_tuple_of(4, value_int(o->hits), value_int(o->misses), value_none(),
+                        value_int(value_dict_len(o->results)));
+}
+static Value cache_info(BuiltinCall *c) {
+  Value module = namespace_import("functools", c->span);
+  Value named = value_get_attr(module, str_intern("CacheInfo"), c->span), counts = cache_counts(c);
+  return value_call_with(named, 4, value_items(counts)->at, c->span);
+}
+static const Builtin cache_methods[] = {
+    {"cache_clear", "", cache_clear, "forgets all results"},
+    {"cache_info", "", cache_info, "hits, misses, maxsize, currsize"},
+};
 
 static Value cache_attr(Value v, const char *name, Span span) {
   CacheObject *o = v.object;
   if (strcmp(name, "__wrapped__") == 0) return o->function;
-  Value method = builtin_method(cache_methods, 1, v, name);
+  Value method = builtin_method(cache_methods, 2, v, name);
   return method.type ? method : value_find_attr(o->function, name, span);
 }
 
@@ -111,6 +128,8 @@ static Value lru_cache(BuiltinCall *c) {
 
 static Value wrap(BuiltinCall *c) {
   static const char *const names[] = {"__name__", "__doc__"};
+  if (c->args[0].type == &type_function)
+    value_set_attr(c->args[0], str_intern("__wrapped__"), c->self, c->span);
   if (c->args[0].type == &type_function)
     for (int i = 0; i < 2; i++) {
       Value x = value_find_attr(c->self, str_intern(names[i]), c->span);
@@ -148,7 +167,7 @@ static const Builtin rows[] = {
 };
 
 Value functools_load(void) {
-  Value ns = value_namespace("functools");
+  Value ns = value_namespace("_functools");
   namespace_add_builtins(ns, rows, sizeof rows / sizeof *rows);
   return ns;
 }

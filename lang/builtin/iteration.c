@@ -1,13 +1,24 @@
 /* iteration.c -- range, zip, map, sorted, sum, min, ...: functions over iterables. */
 #include "lang/builtin/builtin.h"
 
-static Value builtin_iter(BuiltinCall *c) { return value_iter(c->args[0], c->spans[0]); }
+static Value call_next(IteratorObject *it, Span span) {
+  Value x = value_call_with(it->source, 0, NULL, span);
+  return value_equal(x, it->second) ? value_absent() : x;
+}
+
+static Value builtin_iter(BuiltinCall *c) {
+  if (!c->args[1].type) return value_iter(c->args[0], c->spans[0]);
+  if (!value_is_callable(c->args[0]))
+    raise("TypeError", c->spans[0], "iter(v, w): v must be callable");
+  return value_iterator((IteratorObject){
+      .next = call_next, .name = "callable_iterator", .source = c->args[0], .second = c->args[1]});
+}
 
 static Value builtin_next(BuiltinCall *c) {
   Value x = value_next(c->args[0], c->spans[0]);
   if (x.type) return x;
   if (c->args[1].type) return c->args[1];
-  exception_raise(exception_new("StopIteration", 0, NULL), c->span);
+  raise_stop_iteration(c->args[0], c->span);
 }
 
 /* ---- lazy ones ---- */
@@ -173,7 +184,7 @@ static Value builtin_min(BuiltinCall *c) { return extreme(c, AST_LT); }
 static Value builtin_max(BuiltinCall *c) { return extreme(c, AST_GT); }
 
 static const Builtin rows[] = {
-    {"iter", "iterable, /", builtin_iter, "an iterator over it"},
+    {"iter", "object, sentinel?, /", builtin_iter, "an iterator over it"},
     {"next", "iterator, default?, /", builtin_next, "the next item, or StopIteration"},
     {"zip", "*iterables, strict=False", builtin_zip, "tuples of the items at equal places"},
     {"enumerate", "iterable, start=0", builtin_enumerate, "(index, item) pairs"},

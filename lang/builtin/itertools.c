@@ -270,7 +270,7 @@ static const Builtin rows[] = {
 };
 
 Value itertools_load(void) {
-  Value ns = value_namespace("itertools");
+  Value ns = value_namespace("_itertools");
   namespace_add_builtins(ns, rows, sizeof rows / sizeof *rows);
   return ns;
 }

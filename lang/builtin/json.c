@@ -168,6 +168,7 @@ typedef struct Writer {
   const char *item, *colon;
   bool sorted, ascii;
   Span span;
+  Value otherwise; /* called for what JSON does not have; or None */
 } Writer;
 
 static void write_text(Writer *w, const char *text, size_t len) {
@@ -238,6 +239,7 @@ static void write_dict(Writer *w, Value dict, int depth) {
 
 static void write_value(Writer *w, Value v, int depth) {
   stack_check(w->span);
+  v = value_plain(v);
   if (v.type == &type_none) str_add(&w->out, "null");
   else if (v.type == &type_bool) str_add(&w->out, v.boolean ? "true" : "false");
   else if (v.type == &type_float && !isfinite(v.real))
@@ -246,9 +248,10 @@ static void write_value(Writer *w, Value v, int depth) {
   else if (v.type == &type_str) write_text(w, value_text(v), value_str_object(v)->len);
   else if (v.type == &type_list || v.type == &type_tuple) write_list(w, value_items(v), depth);
   else if (v.type == &type_dict) write_dict(w, v, depth);
+  else if (!value_is_none(w->otherwise))
+    write_value(w, value_call_with(w->otherwise, 1, &v, w->span), depth + 1);
   else
-    raise("TypeError", w->span, "an object of type '%s' is not JSON serializable",
-          value_type_text(v));
+    raise("TypeError", w->span, "Object of type %s is not JSON serializable", value_type_text(v));
 }
 
 /* Arguments from 1 on: indent, sort_keys, ensure_ascii, separators. */
@@ -267,6 +270,7 @@ static Value write_all(BuiltinCall *c, Value v, Value *options) {
     w.item = value_as_text(two.at[0], "a separator", c->span);
     w.colon = value_as_text(two.at[1], "a separator", c->span);
   }
+  w.otherwise = options[4];
   write_value(&w, v, 0);
   return value_str_take(&w.out);
 }
@@ -286,9 +290,12 @@ static Value json_dump(BuiltinCall *c) {
 static const Builtin rows[] = {
     {"loads", "text, /", json_loads, "the value of a JSON text"},
     {"load", "file, /", json_load_file, "the value of a JSON file"},
-    {"dumps", "value, /, indent=None, sort_keys=False, ensure_ascii=True, separators=None",
+    {"dumps",
+     "value, /, indent=None, sort_keys=False, ensure_ascii=True, separators=None, default=None",
      json_dumps, "a value as JSON text"},
-    {"dump", "value, file, /, indent=None, sort_keys=False, ensure_ascii=True, separators=None",
+    {"dump",
+     "value, file, /, indent=None, sort_keys=False, ensure_ascii=True, separators=None, "
+     "default=None",
      json_dump, "writes a value as JSON"},
 };
 

@@ -201,6 +201,21 @@ static Value math_hypot(BuiltinCall *c) {
   return value_float(r);
 }
 
+static Value math_dist(BuiltinCall *c) {
+  ValueVec p = value_to_vec(c->args[0], c->spans[0]), q = value_to_vec(c->args[1], c->spans[1]);
+  if (p.len != q.len)
+    raise("ValueError", c->span, "both points must have the same number of dimensions");
+  double r = 0;
+  for (int i = 0; i < p.len; i++)
+    r = hypot(r, value_as_float(p.at[i], "a coordinate", c->spans[0]) -
+                     value_as_float(q.at[i], "a coordinate", c->spans[1]));
+  return value_float(r);
+}
+static Value math_ulp(BuiltinCall *c) {
+  double x = fabs(arg(c, 0));
+  return value_float(isfinite(x) ? nextafter(x, INFINITY) - x : x);
+}
+
 /* Neumaier's compensated sum: as good as exact but for extreme cancellation. */
 static Value math_fsum(BuiltinCall *c) {
   double sum = 0, lost = 0;
@@ -250,6 +265,8 @@ static const Builtin rows[] = {
     ROW(gamma, "x, /", "gamma function"),
     ROW(gcd, "*integers", "greatest common divisor"),
     ROW(hypot, "*coordinates", "length of a vector"),
+    {"dist", "p, q, /", math_dist, "the distance of two points"},
+    {"ulp", "x, /", math_ulp, "the distance to the next float"},
     ROW(isclose, "a, b, *, rel_tol=1e-09, abs_tol=0.0", "are they close?"),
     ROW(isfinite, "x, /", "neither infinite nor NaN?"),
     ROW(isinf, "x, /", "infinite?"),

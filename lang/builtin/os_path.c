@@ -7,8 +7,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A str, or an object with __fspath__. */
+static const char *path_text(Value v, const char *what, Span span) {
+  if (v.type == &type_instance) {
+    Value text = instance_special(v, INTERNED("__fspath__"), 0, NULL, span);
+    if (text.type) v = text;
+  }
+  return value_as_text(v, what, span);
+}
+
 static const char *path_arg(BuiltinCall *c, int i) {
-  return value_as_text(c->args[i], "the path", c->spans[i]);
+  return path_text(c->args[i], "the path", c->spans[i]);
 }
 
 /* ---- os.path ---- */
@@ -17,7 +26,7 @@ static Value path_join(BuiltinCall *c) {
   Str out = {0};
   str_add(&out, path_arg(c, 0));
   for each (Value, v, value_items(c->args[1])) {
-    const char *part = value_as_text(*v, "each part of the path", c->span);
+    const char *part = path_text(*v, "each part of the path", c->span);
     if (*part == '/') out.len = 0;
     else if (out.len && out.at[out.len - 1] != '/') str_add(&out, "/");
     str_add(&out, part);
@@ -100,6 +109,16 @@ static Value path_expanduser(BuiltinCall *c) {
   return tilde && home ? value_str(str_format("%s%s", home, path + 1)) : c->args[0];
 }
 
+static Value path_islink(BuiltinCall *c) {
+  struct stat s;
+  return value_bool(lstat(path_arg(c, 0), &s) == 0 && S_ISLNK(s.st_mode));
+}
+static Value path_getmtime(BuiltinCall *c) {
+  struct stat s;
+  if (stat(path_arg(c, 0), &s) != 0) raise_os_error(path_arg(c, 0), c->span);
+  return value_float((double)s.st_mtim.tv_sec + (double)s.st_mtim.tv_nsec * 1e-9);
+}
+
 static const Builtin path_rows[] = {
     {"join", "path, *parts", path_join, "the parts with slashes between them"},
     {"basename", "path, /", path_basename, "the part after the last slash"},
@@ -110,6 +129,8 @@ static const Builtin path_rows[] = {
     {"isfile", "path, /", path_isfile, "is it a file?"},
     {"isdir", "path, /", path_isdir, "is it a folder?"},
     {"isabs", "path, /", path_isabs, "does it begin with a slash?"},
+    {"islink", "path, /", path_islink, "is it a symbolic link?"},
+    {"getmtime", "path, /", path_getmtime, "seconds since 1970 of the last change"},
     {"getsize", "path, /", path_getsize, "bytes of a file"},
     {"normpath", "path, /", path_normpath, "without . and .."},
     {"abspath", "path, /", path_abspath, "from the root"},
@@ -117,7 +138,7 @@ static const Builtin path_rows[] = {
 };
 
 Value os_path_load(void) {
-  Value ns = value_namespace("os.path");
+  Value ns = value_namespace("_os_path");
   namespace_add_builtins(ns, path_rows, sizeof path_rows / sizeof *path_rows);
   namespace_set(ns, "sep", value_str("/"));
   return ns;
@@ -169,6 +190,16 @@ static Value os_makedirs(BuiltinCall *c) {
   make_folder(path, value_truth(c->args[1], c->span), c->span);
   return value_none();
 }
+static Value os_rmdir(BuiltinCall *c) {
+  if (rmdir(path_arg(c, 0)) != 0) raise_os_error(path_arg(c, 0), c->span);
+  return value_none();
+}
+static Value os_rename(BuiltinCall *c) {
+  if (rename(path_arg(c, 0), path_arg(c, 1)) != 0) raise_os_error(path_arg(c, 0), c->span);
+  return value_none();
+}
+static Value os_getpid(BuiltinCall *c) { return (void)c, value_int(getpid()); }
+static Value os_fspath(BuiltinCall *c) { return value_str(path_arg(c, 0)); }
 static Value os_cpu_count(BuiltinCall *c) {
   (void)c;
   return value_int(sysconf(_SC_NPROCESSORS_ONLN));
@@ -181,13 +212,18 @@ static const Builtin os_rows[] = {
     {"remove", "path, /", os_remove, "removes a file"},
     {"mkdir", "path, /", os_mkdir, "makes a folder"},
     {"makedirs", "path, exist_ok=False", os_makedirs, "makes a folder and those above it"},
+    {"unlink", "path, /", os_remove, "removes a file"},
+    {"rmdir", "path, /", os_rmdir, "removes an empty folder"},
+    {"rename", "src, dst, /", os_rename, "gives a file or a folder another name"},
+    {"replace", "src, dst, /", os_rename, "as rename"},
+    {"getpid", "", os_getpid, "the number of this process"},
+    {"fspath", "path, /", os_fspath, "the path as a str"},
     {"cpu_count", "", os_cpu_count, "processors of this machine"},
 };
 
 Value os_load(void) {
-  Value ns = value_namespace("os");
+  Value ns = value_namespace("_os");
   namespace_add_builtins(ns, os_rows, sizeof os_rows / sizeof *os_rows);
-  namespace_set(ns, "path", namespace_import("os.path", (Span){0}));
   namespace_set(ns, "sep", value_str("/"));
   Value env = value_dict();
   extern char **environ;

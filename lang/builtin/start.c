@@ -11,11 +11,16 @@ void builtins_start(int argc, char **argv) {
   static const struct {
     const char *name;
     Value (*load)(void);
-  } modules[] = {
-      {"math", math_load},     {"time", time_load},           {"sys", sys_load},
-      {"os", os_load},         {"os.path", os_path_load},     {"random", random_load},
-      {"json", json_load},     {"functools", functools_load}, {"itertools", itertools_load},
-      {"typing", typing_load}, {"_pytest", pytest_load}};
+  } modules[] = {{"math", math_load},
+                 {"time", time_load},
+                 {"sys", sys_load},
+                 {"_os", os_load},
+                 {"_os_path", os_path_load},
+                 {"random", random_load},
+                 {"json", json_load},
+                 {"_functools", functools_load},
+                 {"_itertools", itertools_load},
+                 {"_pytest", pytest_load}};
   add(&core_builtins);
   add(&iteration_builtins);
   add(&type_builtins);

@@ -25,8 +25,17 @@ static const Builtin rows[] = {
     {"setrecursionlimit", "limit, /", sys_setrecursionlimit, "accepted; the stack is the limit"},
 };
 
+static Value sys_module, standard_output;
+
+Value sys_stdout(void) {
+  Value *out = sys_module.type
+                   ? names_get(&((Namespace *)sys_module.object)->values, INTERNED("stdout"))
+                   : NULL;
+  return !out || out->object == standard_output.object ? value_absent() : *out;
+}
+
 Value sys_load(void) {
-  Value ns = value_namespace("sys");
+  Value ns = sys_module = value_namespace("sys");
   ValueVec args = {0};
   for (int i = 0; i < arg_count; i++) {
     Value v = value_str(arg_values[i]);
@@ -36,9 +45,14 @@ Value sys_load(void) {
   namespace_set(ns, "argv", value_list(args));
   namespace_set(ns, "maxsize", value_int(INT64_MAX));
   namespace_set(ns, "platform", value_str("linux"));
+  namespace_set(ns, "version_info", value_tuple_of(3, value_int(3), value_int(11), value_int(0)));
+  namespace_set(ns, "version", value_str("3.11 (the language of tvms)"));
+  namespace_set(ns, "path", value_list((ValueVec){0}));
+  namespace_set(ns, "executable", value_str("tvms"));
   namespace_set(ns, "byteorder", value_str("little"));
   namespace_set(ns, "stdin", value_file(stdin, "<stdin>", true, false));
-  namespace_set(ns, "stdout", value_file(stdout, "<stdout>", false, true));
+  standard_output = value_file(stdout, "<stdout>", false, true);
+  namespace_set(ns, "stdout", standard_output);
   namespace_set(ns, "stderr", value_file(stderr, "<stderr>", false, true));
   return ns;
 }

@@ -127,7 +127,9 @@ static Value descriptor(BuiltinCall *c, DescriptorKind kind) {
 }
 static Value new_property(BuiltinCall *c) {
   Value v = descriptor(c, DESCRIPTOR_PROPERTY);
-  ((DescriptorObject *)v.object)->set = value_is_none(c->args[1]) ? value_absent() : c->args[1];
+  DescriptorObject *d = v.object;
+  d->set = value_is_none(c->args[1]) ? value_absent() : c->args[1];
+  d->del = value_is_none(c->args[2]) ? value_absent() : c->args[2];
   return v;
 }
 static Value new_staticmethod(BuiltinCall *c) { return descriptor(c, DESCRIPTOR_STATIC); }
@@ -158,7 +160,26 @@ static Value builtin_issubclass(BuiltinCall *c) {
   return value_bool(is_subtype(c->args[0], c->args[1], c->span));
 }
 
-static Value new_type(BuiltinCall *c) { return value_type_of(c->args[0]); }
+/* type(x), or a class of a name, its bases and its attributes. */
+static Value new_type(BuiltinCall *c) {
+  if (!c->args[1].type) return value_type_of(c->args[0]);
+  if (!c->args[2].type) raise("TypeError", c->span, "type() takes 1 or 3 arguments");
+  ValueVec bases = value_to_vec(c->args[1], c->spans[1]);
+  Names attrs = {0};
+  ClassObject *class =
+      NEW(ClassObject, .name = str_intern(value_as_text(c->args[0], "the name", c->spans[0])));
+  class_set_bases(class, &bases, c->spans[1]);
+  if (c->args[2].type != &type_dict)
+    raise("TypeError", c->spans[2], "type() argument 3 must be dict, not %s",
+          value_type_text(c->args[2]));
+  for (int i = 0, n = value_dict_len(c->args[2]); i < n; i++) {
+    Value key, x;
+    value_dict_entry(c->args[2], i, &key, &x);
+    names_set(&attrs, str_intern(value_as_text(key, "the name of an attribute", c->spans[2])), x);
+  }
+  CallArgs none = {.span = c->span};
+  return class_make(class, &attrs, &none);
+}
 
 static const Builtin constructors[] = {
     {"int", "x?, base?", new_int, "an int of a number or a text"},
@@ -167,13 +188,19 @@ static const Builtin constructors[] = {
     {"str", "object?", new_str, "the text of a value"},
     {"range", "start, stop?, step?, /", new_range, "the ints from start up to stop, by step"},
     {"slice", "start, stop?, step?, /", new_slice, "what [start:stop:step] gives"},
-    {"type", "object, /", new_type, "the type of a value"},
+    {"type", "object, bases?, dict?, /", new_type, "the type of a value; or a new class"},
 };
 static const TypeObject types[] = {
-    {.type = &type_int, .constructor = &constructors[0]},
-    {.type = &type_float, .constructor = &constructors[1]},
+    {.type = &type_int,
+     .constructor = &constructors[0],
+     .get_static = int_static,
+     .as_base = FIXED_BASE},
+    {.type = &type_float, .constructor = &constructors[1], .as_base = FIXED_BASE},
     {.type = &type_bool, .constructor = &constructors[2]},
-    {.type = &type_str, .constructor = &constructors[3]},
+    {.type = &type_str,
+     .constructor = &constructors[3],
+     .get_static = str_static,
+     .as_base = FIXED_BASE},
     {.type = &type_range, .constructor = &constructors[4]},
     {.type = &type_slice, .constructor = &constructors[5]},
     {.type = &type_type, .constructor = &constructors[6]},
@@ -191,6 +218,7 @@ void types_start(void) {
   define(&tuple_type_object);
   define(&dict_type_object);
   define(&set_type_object);
+  define(&bytes_type_object);
   define(&frozenset_type_object);
 }
 
@@ -198,7 +226,8 @@ static const Builtin rows[] = {
     {"isinstance", "object, type, /", builtin_isinstance,
      "is it of this type, or of one of a tuple?"},
     {"issubclass", "cls, type, /", builtin_issubclass, "is the class the same or derived?"},
-    {"property", "fget, fset=None", new_property, "a method that is read as an attribute"},
+    {"property", "fget=None, fset=None, fdel=None, doc=None", new_property,
+     "a method that is read as an attribute"},
     {"staticmethod", "function, /", new_staticmethod, "a method without self"},
     {"classmethod", "function, /", new_classmethod, "a method that takes the class"},
 };

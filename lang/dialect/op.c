@@ -2,10 +2,11 @@
  *
  * The def's parameters are the signature; what they are annotated with (op.h) tells operands from
  * attributes. Its body computes the result with te; without one but for the docstring the operator
- * has no compute. infer= gives the struct info from that of the operands, normalize= and sugar= the
- * normal form of a call (op_call.c). A file of stdlib is read when one of its names is first asked
- * for. */
+ * has no compute: run= is then a function of the language that computes it from values, at run
+ * time. infer= gives the struct info from that of the operands, normalize= and sugar= the normal
+ * form of a call (op_call.c). A file of stdlib is read when one of its names is first asked for. */
 #include "lang/dialect/op.h"
+#include "lang/dialect/packed.h"
 #include "lang/dialect/stdlib.h"
 #include "lang/dialect/te.h"
 #include "lang/lang.h"
@@ -337,11 +338,20 @@ static void add_param_info(OpDefinition *d, const OpParam *p) {
            p->otherwise.type ? op_attr_node(p, p->otherwise, (Span){0}) : NULL);
 }
 
+/* What the library computes in the language, for calls by the operator's name. */
+static void register_run(const char *name, Value run, Span span) {
+  TvmsFunc *f = packed_of_value(run, span);
+  int status = tvms_func_register(name, f, true);
+  tvms_release(f);
+  if (status) raise("ValueError", span, "%s", tvms_last_error());
+}
+
 static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   if (definition->kind != AST_KIND_Def || !args->positional.len)
     raise("TypeError", definition->span, "expected @op(name, ...) above a def");
   AstDef *def = AST_AS(Def, definition);
-  Value pattern = keyword(args, "pattern"), pure = keyword(args, "pure");
+  Value pattern = keyword(args, "pattern"), pure = keyword(args, "pure"),
+        run = keyword(args, "run");
   OpDefinition *d = NEW(OpDefinition, .infer = keyword(args, "infer"),
                         .normalize = keyword(args, "normalize"), .sugar = keyword(args, "sugar"),
                         .compute = has_compute(def) ? function_new(env, definition) : value_none());
@@ -357,12 +367,14 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
       str_intern(value_as_text(args->positional.at[0], "the operator's name", args->span));
   d->info.doc = docstring(def);
   d->info.is_pure = value_is_none(pure) || value_truth(pure, args->span);
+  d->info.is_packed = !d->info.is_pure || !value_is_none(run);
   d->info.pattern = value_is_none(pattern) ? "opaque" : value_text(pattern);
   d->info.infer = infer_call;
   d->info.legalize = legalize_call;
   d->info.definition = d;
   d->op = op_get(d->info.name);
   op_register(&d->info);
+  if (!value_is_none(run)) register_run(d->info.name, run, args->span);
   return value_none();
 }
 

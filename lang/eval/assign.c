@@ -108,18 +108,6 @@ void aug_assign(Env *env, AstAugAssign *s) {
   }
 }
 
-static void delete_attribute(Env *env, AstAttribute *a) {
-  Value v = eval(env, a->value);
-  bool gone = false;
-  if (v.type == &type_instance) gone = names_remove(&((InstanceObject *)v.object)->attrs, a->name);
-  if (v.type == &type_class && !((ClassObject *)v.object)->is_builtin)
-    gone = names_remove(&((ClassObject *)v.object)->attrs, a->name);
-  if (gone) return;
-  value_get_attr(v, a->name, a->ast.span);
-  raise("AttributeError", a->ast.span, "attribute '%s' of '%s' object cannot be deleted", a->name,
-        value_type_text(v));
-}
-
 static void delete_name(Env *env, Ast *target) {
   const char *name = AST_AS(Name, target)->name;
   env_get(env, name, target->span);
@@ -130,7 +118,11 @@ static void delete_name(Env *env, Ast *target) {
 void delete_target(Env *env, Ast *target) {
   switch (target->kind) {
   case AST_KIND_Name: delete_name(env, target); break;
-  case AST_KIND_Attribute: delete_attribute(env, AST_AS(Attribute, target)); break;
+  case AST_KIND_Attribute: {
+    AstAttribute *a = AST_AS(Attribute, target);
+    value_del_attr(eval(env, a->value), a->name, target->span);
+    break;
+  }
   case AST_KIND_Subscript: {
     Value v = eval(env, AST_AS(Subscript, target)->value);
     value_del_item(v, eval(env, AST_AS(Subscript, target)->index), target->span);

@@ -24,7 +24,7 @@ static void push_named(CallArgs *out, const char *name, Value x) {
 }
 
 static void push_mapping(Env *env, Ast *inner, CallArgs *out, int *count) {
-  Value more = eval(env, inner), key, x;
+  Value more = value_plain(eval(env, inner)), key, x;
   if (more.type != &type_dict)
     raise("TypeError", inner->span, "argument after ** must be a mapping, not '%s'",
           value_type_text(more));

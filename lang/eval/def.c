@@ -78,28 +78,33 @@ void exec_def(Env *env, Ast *s) {
 
 /* ---- classes ---- */
 
-static ClassObject *eval_base(Env *env, AstClass *c) {
-  ClassObject *base = NULL;
+/* The bases, and the keywords, which are for __init_subclass__. A metaclass can only be
+ * abc.ABCMeta: it stands for the base abc.ABC. */
+static void eval_bases(Env *env, AstClass *c, ClassObject *class, CallArgs *named) {
+  ValueVec bases = {0};
   for each (Ast *, b, &c->bases) {
-    if ((*b)->kind == AST_KIND_Keyword)
-      raise("TypeError", (*b)->span, "keywords of a class, such as metaclass, are not supported");
-    Value v = eval(env, *b);
-    if (v.type == &type_type)
-      raise("TypeError", (*b)->span, "the built-in type '%s' cannot be a base class",
-            ((TypeObject *)v.object)->type->name);
-    if (v.type != &type_class)
-      raise("TypeError", (*b)->span, "a base class must be a class, not '%s'", value_type_text(v));
-    if (v.object == &object_class) continue;
-    if (base) raise("TypeError", (*b)->span, "a class has at most one base class");
-    base = v.object;
+    bool keyword = (*b)->kind == AST_KIND_Keyword;
+    const char *name = keyword ? AST_AS(Keyword, *b)->name : NULL;
+    Value v = eval(env, keyword ? AST_AS(Keyword, *b)->value : *b);
+    if (keyword && (!name || strcmp(name, "metaclass") != 0)) {
+      if (!name) raise("TypeError", (*b)->span, "** among the bases of a class is not supported");
+      vec_push(&named->names, name);
+      vec_push(&named->named, v);
+      continue;
+    }
+    if (keyword &&
+        (v.type != &type_class || !class_lookup(v.object, str_intern("__abstract_base__")).type))
+      raise("TypeError", (*b)->span, "metaclasses are not supported, except for abc.ABCMeta");
+    vec_push(&bases, v);
+    class_set_bases(class, &bases, (*b)->span);
   }
-  return base;
 }
 
 static Value make_class(Env *env, Ast *s) {
   AstClass *c = AST_AS(Class, s);
-  ClassObject *class = NEW(ClassObject, .name = c->name, .base = eval_base(env, c));
-  class->is_exception = class->base && class->base->is_exception;
+  ClassObject *class = NEW(ClassObject, .name = c->name, .definition = s);
+  CallArgs named = {.span = s->span, .env = env};
+  eval_bases(env, c, class, &named);
   Env *outer = env;
   while (outer->is_class) outer = outer->outer;
   Env *body = env_new(outer);
@@ -109,11 +114,10 @@ static Value make_class(Env *env, Ast *s) {
     Ast *doc = AST_AS(ExprStmt, c->body.at[0])->value;
     if (doc->kind == AST_KIND_Str) class->doc = AST_AS(Str, doc)->text;
   }
+  Value *module = names_get(&env_module(env)->names, str_intern("__name__"));
+  if (module && module->type == &type_str) class->module = value_text(*module);
   exec_block(body, &c->body);
-  for each (NameEntry, e, &body->names)
-    if (e->name) class_set(class, e->name, e->value);
-  class->definition = s;
-  return value_class(class);
+  return class_make(class, &body->names, &named);
 }
 
 void exec_class(Env *env, Ast *s) {

@@ -43,13 +43,71 @@ Value exception_new(const char *kind, int n, const Value *args) {
   return e;
 }
 
+static const ValueVec *args_of(const InstanceObject *o) {
+  static const ValueVec none;
+  Value args = instance_get(o, INTERNED("args"));
+  return args.type == &type_tuple ? value_items(args) : &none;
+}
+
+/* OSError(errno, text[, filename]) */
+static bool is_os_error(const InstanceObject *o) {
+  return args_of(o)->len >= 2 && class_is_subclass(o->class, exception_class("OSError"));
+}
+
 void exception_add_text(const InstanceObject *o, Str *out) {
-  Value args = instance_get(o, str_intern("args"));
-  if (args.type != &type_tuple || !value_items(args)->len) return;
-  if (value_items(args)->len > 1) value_add_repr(args, out);
+  const ValueVec *args = args_of(o);
+  if (!args->len) return;
+  if (is_os_error(o)) {
+    str_printf(out, "[Errno %s] %s", value_to_str(args->at[0]), value_to_str(args->at[1]));
+    if (args->len > 2) str_printf(out, ": %s", value_repr(args->at[2]));
+  } else if (args->len > 1) value_add_repr(value_tuple(*args), out);
   else if (class_is_subclass(o->class, exception_class("KeyError")))
-    value_add_repr(value_items(args)->at[0], out);
-  else value_add_str(value_items(args)->at[0], out);
+    value_add_repr(args->at[0], out);
+  else value_add_str(args->at[0], out);
+}
+
+/* Attributes that exceptions have from the start. */
+static Value argument(const InstanceObject *o, int i) {
+  return i < args_of(o)->len ? args_of(o)->at[i] : value_none();
+}
+
+static Value context_value(const InstanceObject *o, bool cause) {
+  if (!o->context || (cause && !o->context_is_cause)) return value_none();
+  return exception_of((Error *)(uintptr_t)o->context);
+}
+
+static Value add_note(BuiltinCall *c) {
+  InstanceObject *o = c->self.object;
+  Value notes = instance_get(o, INTERNED("__notes__"));
+  if (!notes.type) instance_set(o, INTERNED("__notes__"), notes = value_list((ValueVec){0}));
+  vec_push(value_items(notes), c->args[0]);
+  return value_none();
+}
+static Value with_traceback(BuiltinCall *c) { return c->self; }
+
+static const Builtin exception_methods[] = {
+    {"add_note", "note, /", add_note, "adds a text to what is told of the exception"},
+    {"with_traceback", "tb, /", with_traceback, "the exception itself: places are kept anyway"},
+};
+
+Value exception_attr(InstanceObject *o, const char *name) {
+  static const struct {
+    const char *name, *class;
+    int argument;
+  } rows[] = {{"errno", "OSError", 0},
+              {"strerror", "OSError", 1},
+              {"filename", "OSError", 2},
+              {"value", "StopIteration", 0},
+              {"code", "SystemExit", 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(name, rows[i].name) == 0 &&
+        class_is_subclass(o->class, exception_class(rows[i].class)))
+      return argument(o, rows[i].argument);
+  if (strcmp(name, "__cause__") == 0) return context_value(o, true);
+  if (strcmp(name, "__context__") == 0) return context_value(o, false);
+  if (strcmp(name, "__suppress_context__") == 0) return value_bool(o->context_is_cause);
+  if (strcmp(name, "__traceback__") == 0) return value_none();
+  return builtin_method(exception_methods, 2, value_of(&type_instance, o), name);
 }
 
 void exception_raise(Value instance, Span span) {
@@ -102,7 +160,7 @@ static void fill_trace(Error *e) {
 static void note_context(Error *e) {
   if (!handling || handling == e || str_same(e->kind, ERROR_INTERNAL)) return;
   InstanceObject *o = exception_of(e).object;
-  if (!o->context && handling->value != o) o->context = handling;
+  if (!o->context && !o->context_is_cause && handling->value != o) o->context = handling;
 }
 
 Error *eval_protect(void (*body)(void *), void *context) {
@@ -133,7 +191,7 @@ static Value exception_value(Value v, Span span) {
 void exec_raise(Env *env, AstRaise *s) {
   Span span = s->ast.span;
   if (!s->value) {
-    if (!handling) raise("RuntimeError", span, "no active exception to reraise");
+    if (!handling) raise("RuntimeError", span, "No active exception to reraise");
     error_raise(handling);
   }
   Value v = exception_value(eval(env, s->value), s->value->span);
@@ -141,12 +199,11 @@ void exec_raise(Env *env, AstRaise *s) {
   if (s->cause) {
     Value cause = eval(env, s->cause);
     if (!value_is_none(cause)) cause = exception_value(cause, s->cause->span);
-    instance_set(o, str_intern("__cause__"), cause);
     o->context_is_cause = true;
     o->context = value_is_none(cause) ? NULL : ((InstanceObject *)cause.object)->raised;
     if (!o->context && !value_is_none(cause))
       o->context = NEW(Error, .kind = ((InstanceObject *)cause.object)->class->name,
-                       .text = value_to_str(cause), .span = s->cause->span);
+                       .text = value_to_str(cause), .span = s->cause->span, .value = cause.object);
   }
   if (o->raised) { /* raised before: it keeps the place where it began */
     o->raised->text = value_to_str(v);

@@ -28,6 +28,7 @@ static Value big_literal(Ast *e) {
 
 static Value text_literal(Ast *e) {
   AstStr *s = AST_AS(Str, e);
+  if (s->bytes) return value_bytes(s->text, s->len);
   return value_of(&type_str, NEW(StrObject, .text = s->text, .len = s->len, .length = -1));
 }
 
@@ -44,7 +45,6 @@ static Value eval_float(Env *env, Ast *e) {
 
 static Value eval_str(Env *env, Ast *e) {
   (void)env;
-  if (AST_AS(Str, e)->bytes) raise("SyntaxError", e->span, "bytes are not supported");
   return constant(e, text_literal);
 }
 

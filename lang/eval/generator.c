@@ -18,6 +18,7 @@ typedef struct Act {
   Error *handled; /* by the handler that runs */
   Flow flow;      /* how the part before `finally` ended ... */
   Error *error;   /* ... or what it raised */
+  Ast *target;    /* of an assignment whose right side is a `yield from`, or NULL */
 } Act;
 
 typedef struct Generator {
@@ -25,10 +26,12 @@ typedef struct Generator {
   AstDef *def;
   VEC(Act) acts;
   Ast *target; /* of the assignment whose yield is waiting, or NULL */
+  Value sent;  /* on the way to the generator that a `yield from` waits for */
   bool started, running, finished;
 } Generator;
 
 static const ValueType type_generator_object;
+static Value run(Generator *g, Value sent, Error *thrown, Span span);
 
 Value generator_new(Env *env, AstDef *def) {
   Generator *g = NEW(Generator, .x = {.env = env}, .def = def);
@@ -155,9 +158,9 @@ static bool start_yield(Generator *g, AstYield *y, Ast *target, Value *out) {
   if (y->value && y->value->yields) eval_yield(g->x.env, &y->ast);
   Value v = y->value ? eval(g->x.env, y->value) : value_none();
   if (y->from) {
-    Act a = {.kind = ACT_FROM, .s = &y->ast, .it = value_iter(v, y->ast.span)};
+    Act a = {.kind = ACT_FROM, .s = &y->ast, .it = value_iter(v, y->ast.span), .target = target};
     vec_push(&g->acts, a);
-    if (target) assign_target(g->x.env, target, value_none(), y->ast.span);
+    g->sent = value_none();
     return false;
   }
   g->target = target;
@@ -206,6 +209,31 @@ static bool start_statement(Generator *g, Ast *s, Value *out) {
   return false;
 }
 
+/* What is sent goes to the inner generator, and its result is the value of the `yield from`. */
+static bool next_from(Generator *g, Value *out) {
+  Act from = vec_last(&g->acts);
+  bool inner = from.it.type == &type_generator_object;
+  *out =
+      inner ? run(from.it.object, g->sent, NULL, from.s->span) : value_next(from.it, from.s->span);
+  g->sent = value_none();
+  if (out->type) return true;
+  g->acts.len--;
+  if (from.target) assign_target(g->x.env, from.target, generator_result(from.it), from.s->span);
+  return false;
+}
+
+/* True if the inner generator takes what is thrown, and yields. */
+static bool throw_into_from(Generator *g, Error *e, Value *out) {
+  Act from = vec_last(&g->acts);
+  if (from.kind != ACT_FROM || from.it.type != &type_generator_object) return false;
+  g->acts.len--; /* if the inner one raises, it is here that this goes on */
+  *out = run(from.it.object, value_none(), e, from.s->span);
+  if (out->type) vec_push(&g->acts, from);
+  else if (from.target)
+    assign_target(g->x.env, from.target, generator_result(from.it), from.s->span);
+  return true;
+}
+
 /* One step. True if it yields. */
 static bool step(Generator *g, Value *out) {
   Act *a = &vec_last(&g->acts);
@@ -227,11 +255,7 @@ static bool step(Generator *g, Value *out) {
     if (left.it.type->leave) left.it.type->leave(left.it, NULL, left.s->span);
     return false;
   }
-  default:
-    *out = value_next(a->it, a->s->span);
-    if (out->type) return true;
-    g->acts.len--;
-    return false;
+  default: return next_from(g, out);
   }
 }
 
@@ -259,14 +283,14 @@ static void resume(void *context) {
     Error *e = r->thrown;
     r->thrown = NULL;
     g->target = NULL;
-    deliver(g, FLOW_NEXT, e);
+    if (!throw_into_from(g, e, &r->out)) deliver(g, FLOW_NEXT, e);
   } else if (g->target) {
     Ast *target = g->target;
     g->target = NULL;
     assign_target(g->x.env, target, r->sent, target->span);
-  }
+  } else g->sent = r->sent;
   set_handling(g);
-  bool yields = false;
+  bool yields = r->out.type != NULL;
   while (!yields && g->acts.len) yields = step(g, &r->out);
   if (!yields) g->finished = true;
   calls.len--;
@@ -296,8 +320,19 @@ static Value run(Generator *g, Value sent, Error *thrown, Span span) {
 static Value next(Value v, Span span) { return run(v.object, value_none(), NULL, span); }
 static Value iter(Value v, Span span) { return (void)span, v; }
 
-static Value or_stop(Value v, Span span) {
-  if (!v.type) exception_raise(exception_new("StopIteration", 0, NULL), span);
+Value generator_result(Value v) {
+  if (v.type != &type_generator_object) return value_none();
+  Value result = ((Generator *)v.object)->x.result;
+  return result.type ? result : value_none();
+}
+
+void raise_stop_iteration(Value iterator, Span span) {
+  Value result = generator_result(iterator);
+  exception_raise(exception_new("StopIteration", !value_is_none(result), &result), span);
+}
+
+static Value or_stop(Value v, BuiltinCall *c) {
+  if (!v.type) raise_stop_iteration(c->self, c->span);
   return v;
 }
 
@@ -305,7 +340,7 @@ static Value method_send(BuiltinCall *c) {
   Generator *g = c->self.object;
   if (!g->started && !value_is_none(c->args[0]))
     raise("TypeError", c->span, "can't send non-None value to a just-started generator");
-  return or_stop(run(g, c->args[0], NULL, c->span), c->span);
+  return or_stop(run(g, c->args[0], NULL, c->span), c);
 }
 
 static Error *error_of(Value exception, Span span) {
@@ -313,13 +348,16 @@ static Error *error_of(Value exception, Span span) {
   if (exception.type != &type_instance ||
       !((InstanceObject *)exception.object)->class->is_exception)
     raise("TypeError", span, "throw() takes an exception");
-  return NEW(Error, .kind = str_intern(value_type_text(exception)), .text = value_to_str(exception),
-             .span = span, .value = exception.object);
+  InstanceObject *o = exception.object;
+  if (!o->raised)
+    o->raised = NEW(Error, .kind = str_intern(value_type_text(exception)),
+                    .text = value_to_str(exception), .span = span, .value = o);
+  return o->raised;
 }
 
 static Value method_throw(BuiltinCall *c) {
-  return or_stop(run(c->self.object, value_none(), error_of(c->args[0], c->span), c->span),
-                 c->span);
+  Value e = c->args[1].type && !value_is_none(c->args[1]) ? c->args[1] : c->args[0];
+  return or_stop(run(c->self.object, value_none(), error_of(e, c->span), c->span), c);
 }
 
 static void close_it(void *context) {
@@ -340,7 +378,8 @@ static Value method_close(BuiltinCall *c) {
 
 static const Builtin methods[] = {
     {"send", "value, /", method_send, "goes on, with a value for the yield that waits"},
-    {"throw", "exception, /", method_throw, "goes on by raising at the yield that waits"},
+    {"throw", "exception, value?, traceback?, /", method_throw,
+     "goes on by raising at the yield that waits"},
     {"close", "", method_close, "ends the generator; its finally parts run"},
 };
 enum { METHODS = sizeof methods / sizeof *methods };

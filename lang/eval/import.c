@@ -1,9 +1,9 @@
 /* import.c -- import of namespaces and of .tvms files.
  *
- * A registered namespace comes first. A file is looked for beside the importing file (in the
- * current folder for the REPL), then in the folders of $TVMS_PATH, separated by colons. `a.b` is
- * the file a/b.tvms; a folder is a module too, whose text is __init__.tvms if there is one. Each
- * file is run once. */
+ * A registered namespace comes first. A file is looked for beside
+ * the importing file (in the current folder for the REPL), then in the folders of $TVMS_PATH,
+ * separated by colons. `a.b` is the file a/b.tvms; a folder is a module too, whose text is
+ * __init__.tvms if there is one. Each file is run once. */
 #include "lang/eval/eval_impl.h"
 #include "lang/lang.h"
 #include <stdlib.h>

@@ -45,9 +45,21 @@ static Flow exec_aug_assign(Exec *x, Ast *s) {
   return FLOW_NEXT;
 }
 
-/* The annotation is for people: it is not evaluated. */
+/* The annotation is for people: it is not evaluated. Of the names of a class the text is kept. */
+static void note_annotation(Env *env, AstAnnAssign *a) {
+  const char *key = str_intern("__annotations__");
+  Span span = a->annotation->span;
+  const Source *source = source_locate(span.lo).source;
+  Value *all = names_get(&env->names, key);
+  Value dict = all ? *all : value_dict();
+  if (!all) env_set(env, key, dict);
+  value_dict_set(dict, value_str(AST_AS(Name, a->target)->name),
+                 value_str_n(source->text + (span.lo - source->base), span.hi - span.lo), span);
+}
+
 static Flow exec_ann_assign(Exec *x, Ast *s) {
   AstAnnAssign *a = AST_AS(AnnAssign, s);
+  if (x->env->is_class && a->target->kind == AST_KIND_Name) note_annotation(x->env, a);
   if (a->value) assign_target(x->env, a->target, eval(x->env, a->value), a->value->span);
   return FLOW_NEXT;
 }

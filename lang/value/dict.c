@@ -186,6 +186,14 @@ static Value dict_popitem(BuiltinCall *c) {
   raise_key_error(value_str("popitem(): dictionary is empty"), c->span);
 }
 
+/* From an object with keys() and []. */
+static void add_mapping(Value dict, Value from, Span span) {
+  Value keys = value_call_with(value_get_attr(from, INTERNED("keys"), span), 0, NULL, span);
+  Value it = value_iter(keys, span);
+  for (Value key; (key = value_next(it, span)).type;)
+    value_dict_set(dict, key, value_get_item(from, key, span), span);
+}
+
 static void add_pairs(Value dict, Value from, Span span) {
   int n = 0;
   Value it = value_iter(from, span);
@@ -199,6 +207,9 @@ static void add_pairs(Value dict, Value from, Span span) {
 }
 
 static void add_all(Value dict, Value from, Span span) {
+  from = value_plain(from);
+  if (from.type == &type_instance && value_find_attr(from, INTERNED("keys"), span).type)
+    return add_mapping(dict, from, span);
   if (from.type != &type_dict) return add_pairs(dict, from, span);
   Table t = table_copy(value_table(from));
   int i = 0;
@@ -285,5 +296,7 @@ static const Builtin fromkeys_row = {"fromkeys", "iterable, value=None, /", from
 static Value get_static(const char *name) {
   return strcmp(name, "fromkeys") == 0 ? value_builtin(&fromkeys_row) : value_absent();
 }
-const TypeObject dict_type_object = {
-    .type = &type_dict, .constructor = &constructor, .get_static = get_static};
+const TypeObject dict_type_object = {.type = &type_dict,
+                                     .constructor = &constructor,
+                                     .as_base = FILLED_BASE,
+                                     .get_static = get_static};

@@ -37,6 +37,8 @@ Value instance_special(Value v, const char *name, int n, const Value *args, Span
   return r.type == &type_not_implemented ? value_absent() : r;
 }
 
+static Value inner_of(Value v) { return object_of(v)->inner; }
+
 static bool has(Value v, const char *name) {
   return class_lookup(object_of(v)->class, name).type != NULL;
 }
@@ -50,9 +52,9 @@ static Value demand(Value v, const char *name, int n, const Value *args, const c
 
 /* ---- attributes ---- */
 
-static Value own_dict(InstanceObject *o) {
+Value names_dict(const Names *names) {
   Value dict = value_dict();
-  for each (NameEntry, e, &o->attrs)
+  for each (NameEntry, e, names)
     if (e->name) value_dict_set(dict, value_str(e->name), e->value, (Span){0});
   return dict;
 }
@@ -63,36 +65,67 @@ static Value get_attr(Value v, const char *name, Span span) {
   if (own) return *own;
   Value found = class_lookup(o->class, name);
   if (found.type) return class_bind(found, v, o->class, span);
+  if (inner_of(v).type && strcmp(name, "__class__") != 0 && strcmp(name, "__dict__") != 0) {
+    Value x = value_find_attr(inner_of(v), name, span);
+    if (x.type) return x;
+  }
   if (name[0] == '_' && name[1] == '_') {
     if (strcmp(name, "__class__") == 0) return value_class(o->class);
-    if (strcmp(name, "__dict__") == 0) return own_dict(o);
+    if (strcmp(name, "__dict__") == 0) return names_dict(&o->attrs);
     if (strcmp(name, "__doc__") == 0)
       return o->class->doc ? value_str(o->class->doc) : value_none();
-    if (strcmp(name, "__cause__") == 0 && o->class->is_exception) return value_none();
-    return value_absent();
+    Value x = o->class->is_exception ? exception_attr(o, name) : value_absent();
+    return x.type ? x : builtin_method(object_methods, object_method_count, v, name);
   }
-  Value text = value_str(name);
-  return instance_special(v, INTERNED("__getattr__"), 1, &text, span);
+  Value text = value_str(name), x = instance_special(v, INTERNED("__getattr__"), 1, &text, span);
+  return x.type || !o->class->is_exception ? x : exception_attr(o, name);
+}
+
+/* The property of that name, or NULL. */
+static DescriptorObject *property_of(const InstanceObject *o, const char *name) {
+  Value found = class_lookup(o->class, name);
+  DescriptorObject *d = found.type == &type_descriptor ? found.object : NULL;
+  return d && d->kind == DESCRIPTOR_PROPERTY ? d : NULL;
 }
 
 static bool set_attr(Value v, const char *name, Value x, Span span) {
   InstanceObject *o = object_of(v);
   if (class_sets_plainly(o->class)) return instance_set(o, name, x), true;
-  Value found = class_lookup(o->class, name);
-  if (found.type == &type_descriptor &&
-      ((DescriptorObject *)found.object)->kind == DESCRIPTOR_PROPERTY) {
-    DescriptorObject *d = found.object;
-    if (!d->set.type)
-      raise("AttributeError", span, "property '%s' of '%s' object has no setter", name,
-            o->class->name);
-    Value args[] = {v, x};
-    value_call_with(d->set, 2, args, span);
+  DescriptorObject *d = property_of(o, name);
+  Value with_name[] = {value_str(name), x}, with_self[] = {v, x}, found;
+  if (d && !d->set.type)
+    raise("AttributeError", span, "property '%s' of '%s' object has no setter", name,
+          o->class->name);
+  if (has(v, INTERNED("__setattr__")))
+    return instance_special(v, INTERNED("__setattr__"), 2, with_name, span), true;
+  if (d) return value_call_with(d->set, 2, with_self, span), true;
+  found = class_lookup(o->class, name);
+  if (found.type == &type_instance &&
+      instance_special(found, INTERNED("__set__"), 2, with_self, span).type)
     return true;
-  }
-  Value args[] = {value_str(name), x};
-  if (has(v, INTERNED("__setattr__"))) instance_special(v, INTERNED("__setattr__"), 2, args, span);
-  else instance_set(o, name, x);
+  instance_set(o, name, x);
   return true;
+}
+
+void instance_delete(InstanceObject *o, const char *name, Span span) {
+  if (!names_remove(&o->attrs, name))
+    raise("AttributeError", span, "'%s' object has no attribute '%s'", o->class->name, name);
+}
+
+static bool del_attr(Value v, const char *name, Span span) {
+  InstanceObject *o = object_of(v);
+  DescriptorObject *d = property_of(o, name);
+  if (d && !d->del.type)
+    raise("AttributeError", span, "property '%s' of '%s' object has no deleter", name,
+          o->class->name);
+  Value text = value_str(name), found = class_lookup(o->class, name);
+  if (d) return value_call_with(d->del, 1, &v, span), true;
+  if (has(v, INTERNED("__delattr__")))
+    return instance_special(v, INTERNED("__delattr__"), 1, &text, span), true;
+  if (found.type == &type_instance &&
+      instance_special(found, INTERNED("__delete__"), 1, &v, span).type)
+    return true;
+  return names_remove(&o->attrs, name);
 }
 
 static void attr_names(Value v, StrVec *out) {
@@ -114,6 +147,7 @@ static void repr(Value v, Str *out) {
   if (has(v, INTERNED("__repr__")))
     return text_result(instance_special(v, INTERNED("__repr__"), 0, NULL, (Span){0}), "__repr__",
                        out);
+  if (o->inner.type) return value_add_repr(o->inner, out);
   if (!o->class->is_exception) return str_printf(out, "<%s object>", o->class->name);
   Value args = instance_get(o, str_intern("args"));
   str_printf(out, "%s(", o->class->name);
@@ -125,6 +159,7 @@ static void str(Value v, Str *out) {
   if (has(v, INTERNED("__str__")))
     text_result(instance_special(v, INTERNED("__str__"), 0, NULL, (Span){0}), "__str__", out);
   else if (object_of(v)->class->is_exception) exception_add_text(object_of(v), out);
+  else if (inner_of(v).type && !has(v, INTERNED("__repr__"))) value_add_str(inner_of(v), out);
   else repr(v, out);
 }
 
@@ -133,6 +168,8 @@ static void format(Value v, const char *spec, Str *out, Span span) {
   if (has(v, INTERNED("__format__")))
     return text_result(instance_special(v, INTERNED("__format__"), 1, &arg, span), "__format__",
                        out);
+  if (inner_of(v).type && !has(v, INTERNED("__str__")) && !has(v, INTERNED("__repr__")))
+    return value_format(inner_of(v), spec, out, span);
   Str text = {0};
   str(v, &text);
   format_text(out, str_text(&text), text.len, spec, span);
@@ -142,7 +179,8 @@ static bool truth(Value v, Span span) {
   Value r = instance_special(v, INTERNED("__bool__"), 0, NULL, span);
   if (r.type) return value_truth(r, span);
   r = instance_special(v, INTERNED("__len__"), 0, NULL, span);
-  return r.type ? value_truth(r, span) : true;
+  if (r.type) return value_truth(r, span);
+  return inner_of(v).type ? value_truth(inner_of(v), span) : true;
 }
 
 /* ---- operators ---- */
@@ -182,25 +220,33 @@ static const OperatorNames *operator_names(AstOp op) {
   return n;
 }
 
+static bool holds_inner(Value a, Value b) {
+  return value_plain(a).type != a.type || value_plain(b).type != b.type;
+}
+
 static Value binary(AstOp op, Value a, Value b, Span span) {
   const OperatorNames *names = operator_names(op);
   Value r = value_absent();
   if (a.type == &type_instance) r = instance_special(a, names->plain, 1, &b, span);
   if (!r.type && b.type == &type_instance) r = instance_special(b, names->reflected, 1, &a, span);
-  return r;
+  return r.type || !holds_inner(a, b) ? r : value_binary(op, value_plain(a), value_plain(b), span);
 }
 
 static Value inplace(AstOp op, Value a, Value b, Span span) {
-  return instance_special(a, operator_names(op)->inplace, 1, &b, span);
+  Value r = instance_special(a, operator_names(op)->inplace, 1, &b, span), inner = inner_of(a);
+  if (r.type || !inner.type || !inner.type->inplace) return r;
+  r = inner.type->inplace(op, inner, value_plain(b), span);
+  return r.type && r.object == inner.object ? a : r;
 }
 
 static Value unary(AstOp op, Value a, Span span) {
-  switch (op) {
-  case AST_NEG: return instance_special(a, INTERNED("__neg__"), 0, NULL, span);
-  case AST_POS: return instance_special(a, INTERNED("__pos__"), 0, NULL, span);
-  case AST_INVERT: return instance_special(a, INTERNED("__invert__"), 0, NULL, span);
-  default: return value_absent();
-  }
+  const char *name = op == AST_NEG      ? INTERNED("__neg__")
+                     : op == AST_POS    ? INTERNED("__pos__")
+                     : op == AST_INVERT ? INTERNED("__invert__")
+                                        : NULL;
+  if (!name) return value_absent();
+  Value r = instance_special(a, name, 0, NULL, span);
+  return r.type || !inner_of(a).type ? r : value_unary(op, inner_of(a), span);
 }
 
 static AstOp swapped(AstOp op) {
@@ -218,9 +264,11 @@ static Value compare(AstOp op, Value a, Value b, Span span) {
   Value r = instance_special(a, operator_names(op)->plain, 1, &b, span);
   if (!r.type && b.type == &type_instance)
     r = instance_special(b, operator_names(swapped(op))->plain, 1, &a, span);
-  if (r.type || op != AST_NE) return r;
-  r = instance_special(a, INTERNED("__eq__"), 1, &b, span);
-  return r.type ? value_unary(AST_NOT, r, span) : r;
+  if (!r.type && op == AST_NE) {
+    r = instance_special(a, INTERNED("__eq__"), 1, &b, span);
+    if (r.type) return value_unary(AST_NOT, r, span);
+  }
+  return r.type || !holds_inner(a, b) ? r : value_compare(op, value_plain(a), value_plain(b), span);
 }
 
 static bool equal(Value a, Value b) {
@@ -234,23 +282,34 @@ static uint64_t hash(Value v) {
   if (r.type) return (uint64_t)value_as_int(r, "the result of __hash__", (Span){0});
   if (has(v, INTERNED("__eq__")))
     raise("TypeError", (Span){0}, "unhashable type: '%s'", object_of(v)->class->name);
+  if (inner_of(v).type) return value_hash(inner_of(v), (Span){0});
   return (uint64_t)(uintptr_t)v.object >> 4;
 }
 
 /* ---- items, calls, iteration ---- */
 
 static Value get_item(Value v, Value index, Span span) {
-  return demand(v, INTERNED("__getitem__"), 1, &index, "is not subscriptable", span);
+  Value inner = inner_of(v);
+  if (!inner.type || has(v, INTERNED("__getitem__")))
+    return demand(v, INTERNED("__getitem__"), 1, &index, "is not subscriptable", span);
+  bool missing = inner.type == &type_dict && has(v, INTERNED("__missing__"));
+  if (missing && !value_contains(inner, index, span))
+    return instance_special(v, INTERNED("__missing__"), 1, &index, span);
+  return value_get_item(inner, index, span);
 }
 static void set_item(Value v, Value index, Value x, Span span) {
-  Value args[] = {index, x};
-  demand(v, INTERNED("__setitem__"), 2, args, "does not support item assignment", span);
+  Value args[] = {index, x}, inner = inner_of(v);
+  if (inner.type && !has(v, INTERNED("__setitem__"))) value_set_item(inner, index, x, span);
+  else demand(v, INTERNED("__setitem__"), 2, args, "does not support item assignment", span);
 }
 static void del_item(Value v, Value index, Span span) {
-  demand(v, INTERNED("__delitem__"), 1, &index, "does not support item deletion", span);
+  Value inner = inner_of(v);
+  if (inner.type && !has(v, INTERNED("__delitem__"))) value_del_item(inner, index, span);
+  else demand(v, INTERNED("__delitem__"), 1, &index, "does not support item deletion", span);
 }
 
 static int64_t length(Value v, Span span) {
+  if (inner_of(v).type && !has(v, INTERNED("__len__"))) return value_length(inner_of(v), span);
   if (!has(v, INTERNED("__len__")))
     raise("TypeError", span, "object of type '%s' has no len()", object_of(v)->class->name);
   Value r = instance_special(v, INTERNED("__len__"), 0, NULL, span);
@@ -314,6 +373,7 @@ static Value iter(Value v, Span span) {
       raise("TypeError", span, "__iter__() returned non-iterator of type '%s'", value_type_text(r));
     return r;
   }
+  if (inner_of(v).type) return value_iter(inner_of(v), span);
   if (has(v, INTERNED("__next__"))) return v;
   if (!has(v, INTERNED("__getitem__")))
     raise("TypeError", span, "'%s' object is not iterable", object_of(v)->class->name);
@@ -323,6 +383,7 @@ static Value iter(Value v, Span span) {
 static bool contains(Value v, Value x, Span span) {
   if (has(v, INTERNED("__contains__")))
     return value_truth(instance_special(v, INTERNED("__contains__"), 1, &x, span), span);
+  if (inner_of(v).type) return value_contains(inner_of(v), x, span);
   Value it = iter(v, span);
   for (Value y; (y = value_next(it, span)).type;)
     if (value_same(x, y) || value_equal(x, y)) return true;
@@ -353,6 +414,7 @@ const ValueType type_instance = {.name = "object",
                                  .str = str,
                                  .get_attr = get_attr,
                                  .set_attr = set_attr,
+                                 .del_attr = del_attr,
                                  .attr_names = attr_names,
                                  .get_item = get_item,
                                  .set_item = set_item,

@@ -198,4 +198,5 @@ static Value new_list(BuiltinCall *c) {
 }
 static const Builtin constructor = {"list", "iterable?, /", new_list,
                                     "a list of the items of an iterable"};
-const TypeObject list_type_object = {.type = &type_list, .constructor = &constructor};
+const TypeObject list_type_object = {
+    .type = &type_list, .constructor = &constructor, .as_base = FILLED_BASE};

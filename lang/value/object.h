@@ -108,16 +108,19 @@ typedef struct ClassObject {
   struct ClassObject *base; /* NULL: object */
   Names attrs;
   bool is_exception;
-  int room;         /* for how many attributes new objects get room */
+  const struct TypeObject *inner_type; /* the built-in type below it, or NULL */
+  int room;                            /* for how many attributes new objects get room */
   bool has_setters; /* `x.a = y` may call something: a property, or __setattr__ */
   bool is_builtin;  /* not made by a class statement: it cannot be changed */
-  const char *doc;
-  Ast *definition; /* an AstClass; NULL if built in */
+  const char *doc, *module;
+  const char *abstract; /* an abstract method that it still lacks; NULL: objects can be made */
+  Ast *definition;      /* an AstClass; NULL if built in */
 } ClassObject;
 
 typedef struct InstanceObject {
   ClassObject *class;
   Names attrs;
+  Value inner;           /* of a class below a built-in type: a value of that type */
   Error *raised;         /* of an exception: as it was raised last, or NULL */
   const Error *context;  /* ... and what was being handled then, or its cause */
   bool context_is_cause; /* by raise ... from */
@@ -130,7 +133,7 @@ typedef struct MethodObject {
 typedef enum { DESCRIPTOR_PROPERTY, DESCRIPTOR_STATIC, DESCRIPTOR_CLASS } DescriptorKind;
 typedef struct DescriptorObject {
   DescriptorKind kind;
-  Value get, set;
+  Value get, set, del; /* of a property; else get is the function */
 } DescriptorObject;
 
 typedef struct SuperObject {
@@ -150,10 +153,25 @@ Value class_plain_init(const ClassObject *c);
 void class_check_init(Value result, Span span);                       /* raises unless it is None */
 Value class_bind(Value found, Value self, ClassObject *c, Span span); /* functions become methods */
 Value value_instance(ClassObject *c);
+/* The value itself, or the built-in value inside an object of a class below a built-in type. */
+static inline Value value_plain(Value v) {
+  if (v.type != &type_instance || !((InstanceObject *)v.object)->inner.type) return v;
+  return ((InstanceObject *)v.object)->inner;
+}
+Value special_method(Value v, const char *name); /* of a built-in value; or absent (special.c) */
+/* A class of these attributes, with what its making calls: __set_name__ of the attributes and
+ * __init_subclass__ of its base, which gets the keywords `named`. */
+void class_set_bases(ClassObject *c, const ValueVec *bases, Span span);
+Value class_make(ClassObject *c, const Names *attrs, const CallArgs *named);
+Value names_dict(const Names *names);                          /* as a dict of the script */
 Value instance_get(const InstanceObject *o, const char *name); /* own attributes only */
 void instance_set(InstanceObject *o, const char *name, Value x);
 /* The function of its class that o.name would bind; absent if it is anything else. */
 Value instance_method(const InstanceObject *o, const char *name);
+void instance_delete(InstanceObject *o, const char *name, Span span); /* its own attribute */
+/* What every object can do, for super() and `object`. */
+extern const Builtin object_methods[];
+extern const int object_method_count;
 extern const ValueType type_not_implemented;
 /* Calls a special method (its name interned) if the class has it; absent if not, or if it gives
  * NotImplemented. */
@@ -163,13 +181,14 @@ Value instance_special(Value v, const char *name, int n, const Value *args, Span
 
 typedef struct TypeObject {
   const ValueType *type;
-  const Builtin *constructor;            /* or NULL */
-  Value (*get_static)(const char *name); /* dict.fromkeys; may be NULL */
+  const Builtin *constructor;                           /* or NULL */
+  enum { NOT_A_BASE, FIXED_BASE, FILLED_BASE } as_base; /* FILLED: its __init__ gives the items */
+  Value (*get_static)(const char *name);                /* dict.fromkeys; may be NULL */
 } TypeObject;
 /* Gives a type its constructor; `definition` is kept. */
 void type_define(const TypeObject *definition);
 extern const TypeObject list_type_object, tuple_type_object, dict_type_object, set_type_object,
-    frozenset_type_object;
+    frozenset_type_object, bytes_type_object;
 bool value_is_instance(Value v, Value type_or_tuple, Span span);
 
 /* ---- builtins ---- */
@@ -208,15 +227,20 @@ void signature_bind(const Signature *s, const char *function, const CallArgs *ar
 CallArgs *args_copy(const CallArgs *args);                          /* which may be kept */
 Value value_call_first(Value f, Value first, const CallArgs *args); /* f(first, *args) */
 
+Value int_static(const char *name); /* int.from_bytes */
+Value str_static(const char *name); /* str.maketrans */
+
 /* ---- str.c ---- */
 
 static inline StrObject *value_str_object(Value v) { return v.object; }
 int64_t str_length(StrObject *s); /* in characters */
 Value str_slice_chars(StrObject *s, int64_t start, int64_t count);
+size_t utf8_valid_length(const char *text, size_t n); /* bytes until the first that is not UTF-8 */
+Value str_encode(BuiltinCall *c);                     /* the method, of the type str */
 size_t utf8_encode(uint32_t c, char out[4]);
 /* The character at `text` (of at least one byte), and its size. */
 uint32_t utf8_decode(const char *text, size_t *size);
-enum { STR_METHODS = 43 }; /* rows of str_methods; checked at start */
+enum { STR_METHODS = 46 }; /* rows of str_methods; checked at start */
 extern const Builtin str_methods[STR_METHODS];
 void str_add_python_repr(Str *out, const char *text, size_t len);
 Value str_binary(AstOp op, Value a, Value b, Span span);
@@ -237,9 +261,12 @@ ClassObject *exception_class(const char *kind); /* a new RuntimeError subclass i
 Value exception_new(const char *kind, int n, const Value *args);
 _Noreturn void exception_raise(Value instance, Span span);
 _Noreturn void raise_key_error(Value key, Span span);
+Value generator_result(Value v); /* what a generator returned; None of all else */
+_Noreturn void raise_stop_iteration(Value iterator, Span span); /* with its result */
 Value exception_of(Error *e); /* the exception value of a caught error, made if need be */
 bool exception_matches(const Error *e, const ClassObject *c);
 void exception_add_text(const InstanceObject *o, Str *out); /* str(e) */
+Value exception_attr(InstanceObject *o, const char *name);  /* that is not its own; or absent */
 /* As protect, and puts the evaluator's own state back in order after an error, whose trace then
  * holds the calls that it passed through. */
 Error *eval_protect(void (*body)(void *context), void *context);

@@ -288,7 +288,57 @@ static Value as_ratio(BuiltinCall *c) {
   return value_tuple_of(2, big_binary(AST_MUL, numerator, factor, c->span), value_int(1));
 }
 
+static bool is_little(BuiltinCall *c, int i) {
+  const char *order = value_as_text(c->args[i], "the byte order", c->spans[i]);
+  bool little = strcmp(order, "little") == 0;
+  if (!little && strcmp(order, "big") != 0)
+    raise("ValueError", c->spans[i], "byteorder must be either 'little' or 'big'");
+  return little;
+}
+
+static Value to_bytes(BuiltinCall *c) {
+  int64_t n = value_as_int(c->args[0], "the length", c->spans[0]);
+  bool little = is_little(c, 1), is_signed = value_truth(c->args[2], c->span);
+  if (n < 0 || n > 1 << 20) raise("ValueError", c->spans[0], "the length is 0 to 2**20");
+  Value bits = value_int(8 * n - is_signed), one = value_int(1);
+  Value most = n || !is_signed ? big_binary(AST_SHL, one, bits, c->span) : one, x = c->self;
+  bool negative = int_is_negative(x);
+  if (negative && !is_signed)
+    raise("OverflowError", c->span, "can't convert negative int to unsigned");
+  Value size = negative ? big_unary(AST_INVERT, x) : x;
+  if (big_compare(size, most) >= 0) raise("OverflowError", c->span, "int too big to convert");
+  unsigned char *out = (unsigned char *)NEW_BYTES((size_t)n + 1);
+  for (int64_t i = 0; i < n; i++) {
+    Value byte = big_binary(AST_BITAND, x, value_int(255), c->span);
+    out[little ? i : n - 1 - i] = (unsigned char)byte.integer;
+    x = big_binary(AST_SHR, x, value_int(8), c->span);
+  }
+  return value_bytes(out, (size_t)n);
+}
+
+static Value from_bytes(BuiltinCall *c) {
+  ValueVec bytes = value_to_vec(c->args[0], c->spans[0]);
+  bool little = is_little(c, 1), is_signed = value_truth(c->args[2], c->span);
+  Value x = value_int(0);
+  for (int i = 0; i < bytes.len; i++) {
+    Value byte = bytes.at[little ? bytes.len - 1 - i : i];
+    x = big_binary(AST_SHL, x, value_int(8), c->span);
+    x = big_binary(AST_BITOR, x, value_int(value_as_int(byte, "a byte", c->span) & 255), c->span);
+  }
+  int64_t bits = 8 * (int64_t)bytes.len;
+  if (!is_signed || !bits) return x;
+  Value half = big_binary(AST_SHL, value_int(1), value_int(bits - 1), c->span);
+  Value whole = big_binary(AST_SHL, half, value_int(1), c->span);
+  return big_compare(x, half) >= 0 ? big_binary(AST_SUB, x, whole, c->span) : x;
+}
+static const Builtin from_bytes_row = {"from_bytes", "bytes, byteorder='big', *, signed=False",
+                                       from_bytes, "the int that the bytes hold"};
+Value int_static(const char *name) {
+  return strcmp(name, "from_bytes") == 0 ? value_builtin(&from_bytes_row) : value_absent();
+}
+
 static const Builtin int_methods[] = {
+    {"to_bytes", "length=1, byteorder='big', *, signed=False", to_bytes, "the int as bytes"},
     {"bit_length", "", bit_length, "bits of the absolute value, without leading zeros"},
     {"bit_count", "", bit_count, "ones in the absolute value"},
     {"is_integer", "", is_whole, "True"},

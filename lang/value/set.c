@@ -160,6 +160,10 @@ static Value set_difference_update(BuiltinCall *c) { return with_all(c, AST_SUB,
 static Value set_symmetric_difference(BuiltinCall *c) {
   return combine(AST_BITXOR, c->self, as_set(c->args[0], c->span));
 }
+static Value set_symmetric_difference_update(BuiltinCall *c) {
+  *value_table(c->self) = *value_table(set_symmetric_difference(c));
+  return value_none();
+}
 static Value set_issubset(BuiltinCall *c) {
   return value_bool(is_subset(c->self, as_set(c->args[0], c->span)));
 }
@@ -214,6 +218,8 @@ static const Builtin methods[] = {
     {"intersection_update", "*others", set_intersection_update, "keeps items of all others"},
     {"pop", "", set_pop, "removes and gives the first item"},
     {"remove", "item, /", set_remove, "removes an item, or KeyError"},
+    {"symmetric_difference_update", "other, /", set_symmetric_difference_update,
+     "keeps items that are in exactly one"},
     {"update", "*others", set_update, "adds the items of the others"},
 };
 enum { METHODS = sizeof methods / sizeof *methods, FROZEN = 8 };
@@ -252,5 +258,7 @@ static const Builtin constructors[] = {
     {"set", "iterable?, /", new_set, "a set of the items of an iterable"},
     {"frozenset", "iterable?, /", new_frozenset, "a set that does not change, and can be a key"},
 };
-const TypeObject set_type_object = {.type = &type_set, .constructor = &constructors[0]};
-const TypeObject frozenset_type_object = {.type = &type_frozenset, .constructor = &constructors[1]};
+const TypeObject set_type_object = {
+    .type = &type_set, .constructor = &constructors[0], .as_base = FILLED_BASE};
+const TypeObject frozenset_type_object = {
+    .type = &type_frozenset, .constructor = &constructors[1], .as_base = FIXED_BASE};

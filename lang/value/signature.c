@@ -104,18 +104,26 @@ _Noreturn static void unexpected(const Signature *s, const char *function, const
              near ? str_format(" (did you mean '%s'?)", near) : "");
 }
 
+/* "f() missing 2 required positional arguments: 'a' and 'b'" */
 _Noreturn static void missing(const Signature *s, const char *function, const Value *out,
                               const Value *defaults, Span span) {
-  Str names = {0};
-  int n = 0;
+  StrVec names = {0};
+  bool keyword_only = false;
   for (int i = 0; i < s->params.len; i++) {
     const Param *p = &s->params.at[i];
     if (out[i].type || p->optional || p->kind > PARAM_KEYWORD_ONLY) continue;
     if ((defaults ? defaults[i] : p->value).type) continue;
-    str_printf(&names, "%s'%s'", n++ ? ", " : "", p->name);
+    if (!names.len) keyword_only = p->kind == PARAM_KEYWORD_ONLY;
+    if (keyword_only == (p->kind == PARAM_KEYWORD_ONLY)) vec_push(&names, p->name);
   }
-  raise_code(E0502, span, "%s() missing argument%s %s", function, n == 1 ? "" : "s",
-             str_text(&names));
+  Str list = {0};
+  for (int i = 0; i < names.len; i++) {
+    const char *comma = i + 1 < names.len ? ", " : names.len > 2 ? ", and " : " and ";
+    str_printf(&list, "%s'%s'", i ? comma : "", names.at[i]);
+  }
+  raise_code(E0502, span, "%s() missing %d required %s argument%s: %s", function, names.len,
+             keyword_only ? "keyword-only" : "positional", names.len == 1 ? "" : "s",
+             str_text(&list));
 }
 
 /* ---- binding ---- */

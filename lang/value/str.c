@@ -49,6 +49,23 @@ uint32_t utf8_decode(const char *text, size_t *size) {
   return code;
 }
 
+size_t utf8_valid_length(const char *text, size_t n) {
+  size_t i = 0;
+  while (i < n) {
+    unsigned char c = (unsigned char)text[i];
+    size_t size = c < 0x80                ? 1
+                  : c >= 0xc2 && c < 0xe0 ? 2
+                  : c >= 0xe0 && c < 0xf0 ? 3
+                  : c >= 0xf0 && c < 0xf5 ? 4
+                                          : 0;
+    if (!size || i + size > n) return i;
+    for (size_t k = 1; k < size; k++)
+      if (((unsigned char)text[i + k] & 0xc0) != 0x80) return i;
+    i += size;
+  }
+  return n;
+}
+
 /* ---- sequence ---- */
 
 static int64_t length(Value v, Span span) { return (void)span, str_length(v.object); }

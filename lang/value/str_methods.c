@@ -141,19 +141,6 @@ static Value removesuffix(BuiltinCall *c) {
   return p.len && ends(t, p) ? text_value((Text){t.at, t.len - p.len}) : c->self;
 }
 
-static Value any_affix(BuiltinCall *c, bool (*has)(Text, Text)) {
-  Text t = self_text(c);
-  if (c->args[0].type != &type_tuple) return value_bool(has(t, text_arg(c, 0, "the argument")));
-  for each (Value, v, value_items(c->args[0])) {
-    value_as_text(*v, "each of the texts", c->spans[0]);
-    StrObject *s = v->object;
-    if (has(t, (Text){s->text, s->len})) return value_bool(true);
-  }
-  return value_bool(false);
-}
-static Value startswith(BuiltinCall *c) { return any_affix(c, begins); }
-static Value endswith(BuiltinCall *c) { return any_affix(c, ends); }
-
 /* ---- searching ---- */
 
 /* The part of self that start and end (arguments 1 and 2) select; *first is its first character. */
@@ -166,6 +153,20 @@ static Text part_of(BuiltinCall *c, int64_t *first) {
   StrObject *part = str_slice_chars(s, b.start, b.count).object;
   return (Text){part->text, part->len};
 }
+
+static Value any_affix(BuiltinCall *c, bool (*has)(Text, Text)) {
+  int64_t first;
+  Text t = part_of(c, &first);
+  if (c->args[0].type != &type_tuple) return value_bool(has(t, text_arg(c, 0, "the argument")));
+  for each (Value, v, value_items(c->args[0])) {
+    value_as_text(*v, "each of the texts", c->spans[0]);
+    StrObject *s = v->object;
+    if (has(t, (Text){s->text, s->len})) return value_bool(true);
+  }
+  return value_bool(false);
+}
+static Value startswith(BuiltinCall *c) { return any_affix(c, begins); }
+static Value endswith(BuiltinCall *c) { return any_affix(c, ends); }
 
 static int64_t chars_before(Text t, const char *at) {
   int64_t n = 0;
@@ -418,11 +419,76 @@ static Value format_map(BuiltinCall *c) {
   return format_call(t.at, t.len, NULL, 0, c->args[0], c->span);
 }
 
+static Value istitle_(BuiltinCall *c) {
+  Text t = self_text(c);
+  bool inside = false, any = false;
+  for (size_t i = 0; i < t.len; i++) {
+    bool up = isupper((unsigned char)t.at[i]) != 0, low = islower((unsigned char)t.at[i]) != 0;
+    if (up ? inside : low && !inside) return value_bool(false);
+    inside = up || low;
+    any |= inside;
+  }
+  return value_bool(any);
+}
+
+/* The table maps codes to codes, to texts, or to None. */
+static Value translate(BuiltinCall *c) {
+  Text t = self_text(c);
+  Str out = {0};
+  size_t n;
+  for (size_t i = 0; i < t.len; i += n) {
+    char text[4];
+    Value key = value_int(utf8_decode(t.at + i, &n));
+    bool known = value_contains(c->args[0], key, c->spans[0]);
+    Value to = known ? value_get_item(c->args[0], key, c->spans[0]) : value_absent();
+    if (!known) str_add_n(&out, t.at + i, n);
+    else if (to.type == &type_int)
+      str_add_n(&out, text, utf8_encode((uint32_t)to.integer & 0x1fffff, text));
+    else if (!value_is_none(to))
+      str_add(&out, value_as_text(to, "what the table gives", c->spans[0]));
+  }
+  return value_str_take(&out);
+}
+
+/* str.maketrans: of a dict, or of two texts of one length and characters to drop. */
+static Value maketrans(BuiltinCall *c) {
+  Value table = value_dict();
+  if (!c->args[1].type) {
+    for (int i = 0, n = value_dict_len(c->args[0]); i < n; i++) {
+      Value key, x;
+      value_dict_entry(c->args[0], i, &key, &x);
+      size_t size;
+      if (key.type == &type_str) key = value_int(utf8_decode(value_text(key), &size));
+      value_dict_set(table, key, x, c->span);
+    }
+    return table;
+  }
+  const char *from = value_as_text(c->args[0], "x", c->spans[0]);
+  const char *to = value_as_text(c->args[1], "y", c->spans[1]);
+  if (str_length(c->args[0].object) != str_length(c->args[1].object))
+    raise("ValueError", c->span, "the first two maketrans arguments must have equal length");
+  for (size_t n, m; *from; from += n, to += m) {
+    Value key = value_int(utf8_decode(from, &n));
+    value_dict_set(table, key, value_int(utf8_decode(to, &m)), c->span);
+  }
+  const char *drop = c->args[2].type ? value_as_text(c->args[2], "z", c->spans[2]) : "";
+  for (size_t n; *drop; drop += n)
+    value_dict_set(table, value_int(utf8_decode(drop, &n)), value_none(), c->span);
+  return table;
+}
+static const Builtin maketrans_row = {"maketrans", "x, y?, z?, /", maketrans,
+                                      "a table for str.translate"};
+Value str_static(const char *name) {
+  return strcmp(name, "maketrans") == 0 ? value_builtin(&maketrans_row) : value_absent();
+}
+
 const Builtin str_methods[] = {
     {"capitalize", "", capitalize, "first character upper case, the rest lower case"},
     {"center", "width, fillchar=' ', /", center, "padded on both sides"},
     {"count", "sub, start=None, end=None, /", count, "how often sub occurs, without overlap"},
-    {"endswith", "suffix, /", endswith, "does it end so? a tuple gives alternatives"},
+    {"encode", "encoding='utf-8', errors='strict'", str_encode, "the bytes of the text"},
+    {"endswith", "suffix, start=None, end=None, /", endswith,
+     "does it end so? a tuple gives alternatives"},
     {"expandtabs", "tabsize=8", expandtabs, "tabs become blanks"},
     {"find", "sub, start=None, end=None, /", find, "first place of sub, or -1"},
     {"format", "*args, **kwargs", format_method, "fills in {} fields"},
@@ -438,6 +504,7 @@ const Builtin str_methods[] = {
     {"isnumeric", "", isdigit_, "digits only?"},
     {"isprintable", "", isprintable_, "printable characters only?"},
     {"isspace", "", isspace_, "white space only?"},
+    {"istitle", "", istitle_, "does each word begin with its only upper case letter?"},
     {"isupper", "", isupper_, "no lower case letters, and some upper case ones?"},
     {"join", "iterable, /", join, "the texts with this one between them"},
     {"ljust", "width, fillchar=' ', /", ljust, "padded on the right"},
@@ -456,10 +523,12 @@ const Builtin str_methods[] = {
     {"rstrip", "chars=None, /", rstrip, "without these characters at the end"},
     {"split", "sep=None, maxsplit=-1", split, "the parts between separators"},
     {"splitlines", "keepends=False", splitlines, "the lines"},
-    {"startswith", "prefix, /", startswith, "does it start so? a tuple gives alternatives"},
+    {"startswith", "prefix, start=None, end=None, /", startswith,
+     "does it start so? a tuple gives alternatives"},
     {"strip", "chars=None, /", strip, "without these characters at both ends"},
     {"swapcase", "", swapcase, "lower and upper case exchanged"},
     {"title", "", title, "each word capitalised"},
+    {"translate", "table, /", translate, "each character as a dict of codes says"},
     {"upper", "", upper, "upper case"},
     {"zfill", "width, /", zfill, "padded with zeros after the sign"},
 };

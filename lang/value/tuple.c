@@ -93,4 +93,5 @@ static Value new_tuple(BuiltinCall *c) {
 }
 static const Builtin constructor = {"tuple", "iterable?, /", new_tuple,
                                     "a tuple of the items of an iterable"};
-const TypeObject tuple_type_object = {.type = &type_tuple, .constructor = &constructor};
+const TypeObject tuple_type_object = {
+    .type = &type_tuple, .constructor = &constructor, .as_base = FIXED_BASE};

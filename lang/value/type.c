@@ -1,6 +1,7 @@
 /* type.c -- types as values: `int`, `str`, what type(x) gives; and isinstance. */
 #include "lang/value/big_int.h"
 #include "lang/value/object.h"
+#include <stddef.h>
 
 static Map definitions; /* const ValueType * to const TypeObject * */
 
@@ -40,6 +41,7 @@ bool value_is_instance(Value v, Value type, Span span) {
     raise("TypeError", span, "isinstance() arg 2 must be a type or a tuple of types, not '%s'",
           value_type_text(type));
   const ValueType *want = ((TypeObject *)type.object)->type;
+  v = value_plain(v);
   return v.type == want || (want == &type_int && value_is_integer(v));
 }
 
@@ -100,18 +102,50 @@ const ValueType type_type = {.name = "type",
 
 /* ---- descriptors: property, staticmethod, classmethod ---- */
 
-static Value set_setter(BuiltinCall *c) {
+static Value with_part(BuiltinCall *c, Value get, Value set, Value del) {
   DescriptorObject *d = c->self.object;
   return value_of(&type_descriptor,
-                  NEW(DescriptorObject, .kind = d->kind, .get = d->get, .set = c->args[0]));
+                  NEW(DescriptorObject, .kind = d->kind, .get = get, .set = set, .del = del));
+}
+static Value get_getter(BuiltinCall *c) {
+  DescriptorObject *d = c->self.object;
+  return with_part(c, c->args[0], d->set, d->del);
+}
+static Value get_setter(BuiltinCall *c) {
+  DescriptorObject *d = c->self.object;
+  return with_part(c, d->get, c->args[0], d->del);
+}
+static Value get_deleter(BuiltinCall *c) {
+  DescriptorObject *d = c->self.object;
+  return with_part(c, d->get, d->set, c->args[0]);
 }
 static const Builtin descriptor_methods[] = {
-    {"setter", "function, /", set_setter, "the property with a function that sets it"},
+    {"getter", "function, /", get_getter, "the property with a function that reads it"},
+    {"setter", "function, /", get_setter, "the property with a function that sets it"},
+    {"deleter", "function, /", get_deleter, "the property with a function that deletes it"},
 };
+enum { DESCRIPTOR_METHODS = sizeof descriptor_methods / sizeof *descriptor_methods };
 
 static Value descriptor_attr(Value v, const char *name, Span span) {
-  (void)span;
-  return builtin_method(descriptor_methods, 1, v, name);
+  DescriptorObject *d = v.object;
+  static const struct {
+    const char *name;
+    bool of_property;
+    size_t offset;
+  } parts[] = {{"fget", true, offsetof(DescriptorObject, get)},
+               {"fset", true, offsetof(DescriptorObject, set)},
+               {"fdel", true, offsetof(DescriptorObject, del)},
+               {"__func__", false, offsetof(DescriptorObject, get)},
+               {"__wrapped__", false, offsetof(DescriptorObject, get)}};
+  bool property = d->kind == DESCRIPTOR_PROPERTY;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (parts[i].of_property == property && strcmp(name, parts[i].name) == 0) {
+      Value part = *(Value *)(void *)((char *)d + parts[i].offset);
+      return part.type ? part : value_none();
+    }
+  bool of_function = strcmp(name, "__doc__") == 0 || strcmp(name, "__name__") == 0 ||
+                     strcmp(name, "__isabstractmethod__") == 0;
+  return of_function ? value_find_attr(d->get, name, span) : value_absent();
 }
 
 static Value descriptor_call(Value v, CallArgs *args) {
@@ -126,6 +160,8 @@ static void descriptor_repr(Value v, Str *out) {
 const ValueType type_descriptor = {.name = "property",
                                    .repr = descriptor_repr,
                                    .get_attr = descriptor_attr,
+                                   .methods = descriptor_methods,
+                                   .method_count = DESCRIPTOR_METHODS,
                                    .call = descriptor_call};
 
 static void not_implemented_repr(Value v, Str *out) {

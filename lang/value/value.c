@@ -154,7 +154,8 @@ bool value_contains(Value container, Value x, Span span) {
 
 Value value_find_attr(Value v, const char *name, Span span) {
   Value x = v.type->get_attr ? v.type->get_attr(v, name, span) : value_absent();
-  return x.type ? x : builtin_method(v.type->methods, v.type->method_count, v, name);
+  if (!x.type) x = builtin_method(v.type->methods, v.type->method_count, v, name);
+  return x.type || v.type == &type_instance || v.type == &type_class ? x : special_method(v, name);
 }
 
 void value_attr_names(Value v, StrVec *out) {
@@ -193,6 +194,13 @@ void value_set_attr(Value v, const char *name, Value x, Span span) {
   if (v.type->set_attr) no_attribute(v, name, span);
   raise("AttributeError", span,
         "cannot set attribute '%s': '%s' objects have no writable attributes", name,
+        value_type_text(v));
+}
+
+void value_del_attr(Value v, const char *name, Span span) {
+  if (v.type->del_attr && v.type->del_attr(v, name, span)) return;
+  value_get_attr(v, name, span);
+  raise("AttributeError", span, "attribute '%s' of '%s' object cannot be deleted", name,
         value_type_text(v));
 }
 
@@ -334,6 +342,7 @@ static Value special(Value v, const char *name, Span span) {
 }
 
 bool value_to_index(Value v, int64_t *i, Span span) {
+  v = value_plain(v);
   if (v.type == &type_big) raise("OverflowError", span, "the int does not fit in 64 bits");
   if (v.type == &type_bool) v = value_int(v.boolean);
   else if (v.type != &type_int && v.type != &type_float && v.type != &type_str)
@@ -344,6 +353,7 @@ bool value_to_index(Value v, int64_t *i, Span span) {
 
 int64_t value_as_int(Value v, const char *what, Span span) {
   int64_t i;
+  v = value_plain(v);
   if (v.type == &type_int) return v.integer;
   if (v.type == &type_big)
     raise("OverflowError", span, "%s does not fit in 64 bits", *what ? what : "the int");
@@ -353,6 +363,7 @@ int64_t value_as_int(Value v, const char *what, Span span) {
 }
 
 double value_as_float(Value v, const char *what, Span span) {
+  v = value_plain(v);
   if (v.type == &type_float) return v.real;
   if (v.type == &type_int) return (double)v.integer;
   if (v.type == &type_bool) return v.boolean;
@@ -363,6 +374,7 @@ double value_as_float(Value v, const char *what, Span span) {
 }
 
 const char *value_as_text(Value v, const char *what, Span span) {
+  v = value_plain(v);
   if (v.type == &type_str) return value_str_object(v)->text;
   raise("TypeError", span, "%s must be a str, not '%s'", what, value_type_text(v));
 }

@@ -63,7 +63,8 @@ struct ValueType {
   Value (*get_attr)(Value v, const char *name,
                     Span span); /* a Value without type: no such attribute */
   bool (*set_attr)(Value v, const char *name, Value x, Span span); /* false: no such attribute */
-  void (*attr_names)(Value v, StrVec *out); /* for "did you mean" and completion */
+  bool (*del_attr)(Value v, const char *name, Span span); /* false: there is none to delete */
+  void (*attr_names)(Value v, StrVec *out);               /* for "did you mean" and completion */
   Value (*get_item)(Value v, Value index, Span span);
   void (*set_item)(Value v, Value index, Value x, Span span);
   void (*del_item)(Value v, Value index, Span span);
@@ -105,7 +106,7 @@ struct ValueType {
 extern const ValueType type_none, type_bool, type_int, type_big, type_float, type_str, type_list,
     type_tuple, type_dict, type_set, type_range, type_slice, type_ellipsis, type_function,
     type_builtin, type_bound_method, type_class, type_instance, type_namespace, type_iterator,
-    type_type, type_descriptor, type_file, type_missing;
+    type_type, type_descriptor, type_file, type_bytes, type_missing;
 
 static inline Value value_absent(void) { return (Value){0}; }
 static inline Value value_none(void) { return (Value){.type = &type_none}; }
@@ -137,6 +138,7 @@ typedef struct SliceObject {
 
 Value value_str(const char *text); /* both copy the text */
 Value value_str_n(const char *text, size_t len);
+Value value_bytes(const void *data, size_t n); /* copies */
 Value value_str_take(Str *built); /* what a builder holds, without a copy; it must not grow after */
 const char *value_text(Value str); /* of a str value */
 Value value_list(ValueVec items);
@@ -163,6 +165,7 @@ void value_add_repr(Value v, Str *out);
 void value_add_str(Value v, Str *out);
 void value_del_item(Value v, Value index, Span span);
 void value_set_attr(Value v, const char *name, Value x, Span span);
+void value_del_attr(Value v, const char *name, Span span);
 void value_attr_names(Value v, StrVec *out);
 Value value_inplace(AstOp op, Value a, Value b, Span span);
 void value_format(Value v, const char *spec, Str *out, Span span);

@@ -400,12 +400,12 @@ static HostValue *attr_value(GraphLower *g, Node *n) {
   }
 }
 
-/* An operator that acts instead of computing is the packed function of its name: operands, then
+/* An operator that no program computes is the packed function of its name: operands, then
  * attributes. */
 static HostValue *call_operator(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
   const char *op = AS(Op, c->op)->name;
   const OpInfo *info = op_info(op);
-  if (!info || info->is_pure)
+  if (!info || !info->is_packed)
     error_raisef("LowerError", c->node.span,
                  "operator R.%s has no compute for these operands, so it can't be compiled",
                  op + 6);
@@ -434,10 +434,12 @@ HostValue *graph_call(GraphLower *g, RelaxCall *c, Node *sinfo, bool as_object, 
     error_raisef("LowerError", c->node.span,
                  "a call of a function value can't be compiled; call a function of the module");
   const char *op = AS(Op, c->op)->name;
-  if (str_same(op, "relax.call_tir")) return call_tir(g, c, as_object, name);
+  if (str_same(op, "relax.call_tir") || str_same(op, "relax.call_tir_with_grad"))
+    return call_tir(g, c, as_object, name);
   if (str_same(op, "relax.call_tir_inplace")) return call_tir_inplace(g, c, as_object, name);
   if (str_same(op, "relax.call_dps_packed")) return call_dps_packed(g, c, name);
-  if (str_same(op, "relax.call_packed") || str_same(op, "relax.call_pure_packed"))
+  if (str_same(op, "relax.call_packed") || str_same(op, "relax.call_pure_packed") ||
+      str_same(op, "relax.call_inplace_packed"))
     return call_extern(g, c, sinfo, name);
   return call_operator(g, c, sinfo, name);
 }

@@ -252,8 +252,9 @@ static GraphValue attr_value(GraphFrame *g, Node *n) {
   }
 }
 
-/* An operator that acts is the packed function of its name: operands, then attributes. */
-static GraphValue act(GraphFrame *g, RelaxCall *c, const OpInfo *info, const char *what) {
+/* An operator that no program computes is the packed function of its name: operands, then
+ * attributes. */
+static GraphValue call_by_name(GraphFrame *g, RelaxCall *c, const OpInfo *info, const char *what) {
   Span span = c->node.span;
   GraphValueVec values = arguments(g, c->args, 0);
   for each (const char *, key, &info->attrs)
@@ -315,7 +316,38 @@ static GraphValue compute(GraphFrame *g, RelaxCall *c, const OpInfo *info, const
 }
 
 static GraphValue call_operator(GraphFrame *g, RelaxCall *c, const OpInfo *info, const char *what) {
-  return info->is_pure ? compute(g, c, info, what) : act(g, c, info, what);
+  return info->is_packed ? call_by_name(g, c, info, what) : compute(g, c, info, what);
+}
+
+/* A function of the runtime gets its operands from one tuple. */
+static GraphValue call_with_tuple(GraphFrame *g, RelaxCall *c, const char *what) {
+  TvmsFunc *f = find_callee(g, c->args.at[0]);
+  GraphValueVec values = operands(g, c->args.at[1]);
+  GraphValue v = call_object(g, f, &values, c->node.span);
+  match_one(g, &v, c->sinfo, what, c->node.span);
+  return v;
+}
+
+/* A method of the module is the packed function of its name. */
+static GraphValue call_py_func(GraphFrame *g, RelaxCall *c, const char *what) {
+  RelaxCall copy = *c;
+  Node *name = c->args.at[0];
+  copy.args = NODES(name, c->args.at[1]);
+  if (IS(StringValue, name))
+    copy.args.at[0] =
+        MAKE(ExternFunc, name->span, VOID_TYPE, .symbol = AS(StringValue, name)->value);
+  return call_with_tuple(g, &copy, what);
+}
+
+/* A function value, called with the fields of a tuple. */
+static GraphValue invoke_closure(GraphFrame *g, RelaxCall *c, const char *what) {
+  GraphValue f = gframe_eval(g, c->args.at[0], "the closure");
+  GraphValueVec values = operands(g, c->args.at[1]);
+  if (f.type != VALUE_CLOSURE)
+    fault(c->node.span, "%s: %s is no closure", g->name, gvalue_text(&f));
+  GraphValue v = gframe_call_function(f.closure, values.at, values.len, c->node.span);
+  match_one(g, &v, c->sinfo, what, c->node.span);
+  return v;
 }
 
 static const struct {
@@ -329,6 +361,11 @@ static const struct {
     {"relax.call_dps_packed", call_dps_packed, 2},
     {"relax.call_packed", call_packed, 1},
     {"relax.call_pure_packed", call_packed, 1},
+    {"relax.call_inplace_packed", call_packed, 1},
+    {"relax.call_builtin_with_ctx", call_with_tuple, 2},
+    {"relax.call_py_func", call_py_func, 2},
+    {"relax.invoke_closure", invoke_closure, 2},
+    {"relax.invoke_pure_closure", invoke_closure, 2},
 };
 
 static GraphValue call_named(GraphFrame *g, RelaxCall *c, const char *name, const char *what) {

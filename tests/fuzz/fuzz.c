@@ -86,11 +86,11 @@ static void fuzz_roundtrip(const Source *source, const char *path) {
   alarm(1);
   Session *s = session_definitions(source, NULL);
   if (diag_error_count()) return;
-  const PrintOptions meta = {.show_meta = true};
+  const PrintOptions meta = {.constants = CONSTANTS_INLINE};
   NamedModuleVec modules = session_modules(s);
   for each (NamedModule, m, &modules)
     if (!check_roundtrip(path, m, &meta)) {
-      diag_flush(stderr, false);
+      diag_flush(stderr, DIAG_PLAIN);
       fault("the round trip failed");
     }
 }
@@ -125,7 +125,7 @@ int main(int argc, char **argv) {
     Error *e = eval_protect(run_job, &job);
     if (e && str_same(e->kind, ERROR_INTERNAL)) {
       error_report(e);
-      diag_flush(stderr, false);
+      diag_flush(stderr, DIAG_PLAIN);
       fault("an internal error");
     }
     return 0;

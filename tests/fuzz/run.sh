@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh -- fuzzes with AFL++, guided by coverage, under AddressSanitizer and UndefinedBehaviorSanitizer.
 #   sh tests/fuzz/run.sh FUZZ_PROGRAM FOLDER SECONDS [WAY...]
+# SECONDS 0: no fuzzing, each way runs the seeds once.
 # Each way (parse, eval, roundtrip) gets SECONDS. The texts of tests/ and examples/, one definition each, are where it starts from; FOLDER keeps
 # what it found, so that a later run goes on. The status is 1 if any text made a crash or a hang: their files are listed.
 [ $# -ge 3 ] || { echo "usage: $0 FUZZ_PROGRAM FOLDER SECONDS [WAY...]"; exit 2; }
@@ -23,6 +24,13 @@ export GC_DONT_GC=1 ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:all
 export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_AUTORESUME=1 AFL_IGNORE_PROBLEMS=1 AFL_NO_AFFINITY=1 AFL_FAST_CAL=1
 bad=0
 for way; do
+  if [ "$seconds" -eq 0 ]; then
+    for f in "$folder"/seeds/*; do
+      "$program" "$way" "$f" >"$folder/$way.log" 2>&1
+      [ $? -le 1 ] || { echo "  $program $way $f"; tail -n 5 "$folder/$way.log"; bad=1; }
+    done
+    continue
+  fi
   out=$folder/$way
   timeout -s INT $((seconds + 600)) afl-fuzz -V "$seconds" -i "$folder/seeds" -o "$out" -x tests/fuzz/tvms.dict -t 3000+ -m none \
     -- "$program" "$way" @@ >"$folder/$way.log" 2>&1 || { tail -n 20 "$folder/$way.log"; bad=1; }
