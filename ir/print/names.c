@@ -13,7 +13,7 @@ void line(Printer *p, const char *format, ...) {
   line_begin(p);
   va_list args;
   va_start(args, format);
-  str_add(&p->out, str_vformat(format, args));
+  str_vprintf(&p->out, format, args);
   va_end(args);
   line_end(p);
 }
@@ -35,9 +35,17 @@ void print_signature(Printer *p, const char *name, StrVec params, const char *re
 
 int scope_begin(Printer *p) { return p->scope.len; }
 
+static bool is_whole_identifier(const char *name) {
+  if (isdigit((unsigned char)*name)) return false;
+  for (const char *c = name; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_' && !(*c & 0x80)) return false;
+  return true;
+}
+
 /* A name as an identifier; what has none is called v. */
 static const char *identifier(const char *name) {
   if (!name || !*name) return "v";
+  if (is_whole_identifier(name)) return name;
   Str s = {0};
   if (isdigit((unsigned char)*name)) str_add_char(&s, 'v');
   for (const char *c = name; *c; c++)
@@ -52,17 +60,20 @@ static const char *own_name(Node *n) {
 }
 
 /* Words that may not name a variable: keywords, and what printed text itself uses. */
-static bool is_reserved(const char *name) {
-  static const char *const words[] = {
-      "False",  "None",     "True",  "and",    "as",    "assert", "async",  "await",    "break",
-      "class",  "continue", "def",   "del",    "elif",  "else",   "except", "finally",  "for",
-      "from",   "global",   "if",    "import", "in",    "is",     "lambda", "nonlocal", "not",
-      "or",     "pass",     "raise", "return", "try",   "while",  "with",   "yield",    "T",
-      "R",      "I",        "cls",   "float",  "range", "tir",    "tvm",    "relax",    "metadata",
-      "Module", "tirx",     "Tx",    "Axis"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (str_same(name, words[i])) return true;
-  return false;
+static const char *const reserved_words[] = {
+    "False",  "None",     "True",  "and",    "as",    "assert", "async",  "await",    "break",
+    "class",  "continue", "def",   "del",    "elif",  "else",   "except", "finally",  "for",
+    "from",   "global",   "if",    "import", "in",    "is",     "lambda", "nonlocal", "not",
+    "or",     "pass",     "raise", "return", "try",   "while",  "with",   "yield",    "T",
+    "R",      "I",        "cls",   "float",  "range", "tir",    "tvm",    "relax",    "metadata",
+    "Module", "tirx",     "Tx",    "Axis"};
+
+static bool is_reserved(const char *interned_name) {
+  static Map words;
+  if (!words.live)
+    for (size_t i = 0; i < sizeof reserved_words / sizeof *reserved_words; i++)
+      map_set(&words, str_intern(reserved_words[i]), &words);
+  return map_has(&words, interned_name);
 }
 
 const char *name_hint(Node *n) { return identifier(own_name(n)); }

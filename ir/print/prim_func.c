@@ -115,11 +115,19 @@ static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
                         str_format("%s, ", name_of(p, f->params.at[i])), false);
 }
 
+/* Is it there, as True? Then the decorator can say it. */
+static bool is_flag(const Node *attrs, const char *key) {
+  Node *x = dict_get(attrs, key);
+  return x && IS(IntImm, x) && dtype_is_bool(x->dtype) && expr_is_one(x);
+}
+
 static void print_func_attrs(Printer *p, Node *attrs, const char *name) {
   if (str_same(dict_get_str(attrs, "global_symbol", ""), name))
     attrs = dict_with(attrs, "global_symbol", NULL);
-  static const char *const in_signature[] = {"tirx.jit", "tirx.constexpr", "tirx.optional"};
-  for (int i = 0; i < 3; i++) attrs = dict_with(attrs, in_signature[i], NULL);
+  static const char *const in_signature[] = {"tirx.jit", "tirx.constexpr", "tirx.optional",
+                                             "persistent"};
+  for (int i = 0; i < (is_flag(attrs, "persistent") ? 4 : 3); i++)
+    attrs = dict_with(attrs, in_signature[i], NULL);
   if (!AS(Dict, attrs)->keys.len) return;
   line_begin(p);
   str_add(&p->out, "T.func_attr(");
@@ -165,21 +173,26 @@ static void declare_undefined(Printer *p, PrimFunc *f) {
                         map_has(&p->names, AS(Buffer, *n)->data));
 }
 
-void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
-  int mark = scope_begin(p);
-  p->views = views_of(f);
-  p->is_today = needs_today(p, f->body);
-  p->scalars = (Map){0};
-  p->self = p->class_name ? str_format("%s.", p->class_name) : "";
-  Map definable = definable_dims(f);
-  bool is_private = !func_symbol(&f->node);
+static void print_decorator(Printer *p, PrimFunc *f) {
   Str flags = {0};
   bool jit = dict_get(f->attrs, "tirx.jit") != NULL;
-  if (p->options.tvm_style && !jit) str_add(&flags, "s_tir=True");
-  if (is_private) str_printf(&flags, "%sprivate=True", flags.len ? ", " : "");
+  bool low_level = p->is_today && !has_block(f->body); /* upstream, what has no blocks of its own */
+  if (p->options.tvm_style && !jit && !low_level) str_add(&flags, "s_tir=True");
+  if (!func_symbol(&f->node)) str_printf(&flags, "%sprivate=True", flags.len ? ", " : "");
+  if (is_flag(f->attrs, "persistent"))
+    str_printf(&flags, "%spersistent=True", flags.len ? ", " : "");
   const char *decorator = jit ? "@T.jit" : "@T.prim_func";
   if (flags.len) line(p, "%s(%s)", decorator, str_text(&flags));
   else line(p, "%s", decorator);
+}
+
+void print_prim_func(Printer *p, PrimFunc *f, const char *name) {
+  int mark = scope_begin(p);
+  survey_function(p, f);
+  p->scalars = (Map){0};
+  p->self = p->class_name ? str_format("%s.", p->class_name) : "";
+  Map definable = definable_dims(f);
+  print_decorator(p, f);
   /* Scalar parameters and dims first: a parameter may mention those that follow it. */
   for (int i = 0; i < definable.len; i++)
     if (definable.at[i].key) name_define(p, (Node *)(uintptr_t)definable.at[i].key);

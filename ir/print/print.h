@@ -88,15 +88,17 @@ void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *so
                        bool with_data);
 
 /* Lines for the undeclared views whose variables have names by now. (views.c) */
-Views *views_of(PrimFunc *f);
-void views_note_name(Views *v, Node *var); /* it has a name from here on */
+void survey_function(Printer *p, PrimFunc *f); /* before it: sets p->views, p->is_today */
+void views_note_name(Views *v, Node *var);     /* it has a name from here on */
 void views_note_end(Views *v, Node *var);
 void print_views(Printer *p);
 
 /* Does the text follow today's dialect, where `x = e` can change and T.alloc_buffer allocates where
  * it stands? So upstream's spelling does, and functions that can't be said otherwise. (today.c) */
 bool says_today(const Printer *p);
-bool needs_today(Printer *p, Node *body);
+/* Is the node one that only today's dialect can say: of an open namespace, a level of a device, a
+ * scalar that can change? */
+bool needs_today(const Printer *p, Node *n);
 /* "T.block(", "T.sblock(": of the dialect. */
 const char *block_word(const Printer *p, const char *classic);
 /* Allocate and DeclBuffer of one buffer, which text can say in one call: the DeclBuffer, or NULL.

@@ -40,17 +40,12 @@ bool is_scalar_buffer(const Buffer *b) {
          !b->layout && !b->allocated_addr.len && str_same(buffer_scope(&b->node), "local");
 }
 
-/* Names that only today's dialect has: open namespaces, the levels of a device, scalars that can
- * change. */
-static WalkResult find_today(Walker *w, Node *n) {
-  bool open = IS(Call, n) && family_name(AS(Call, n)->op);
-  bool entry = is_intrin_call(n, "device_entry");
-  Node *declared = allocated_here(w->context, n);
-  bool scalar = declared && is_scalar_buffer(AS(Buffer, AS(DeclBuffer, declared)->buffer));
-  return open || entry || scalar || IS(ScopeIdDef, n) ? WALK_STOP : WALK_ON;
-}
-
-bool needs_today(Printer *p, Node *body) {
-  Walker w = {.enter = find_today, .context = p, .once = true};
-  return !walk(&w, body);
+bool needs_today(const Printer *p, Node *n) {
+  if (IS(ScopeIdDef, n)) return true;
+  if (IS(Call, n)) {
+    const Intrin *in = intrin_of(AS(Call, n)->op);
+    return in ? str_same(in->name, "device_entry") : family_name(AS(Call, n)->op) != NULL;
+  }
+  Node *declared = allocated_here(p, n);
+  return declared && is_scalar_buffer(AS(Buffer, AS(DeclBuffer, declared)->buffer));
 }

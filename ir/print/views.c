@@ -19,14 +19,6 @@ static void declare_all(Views *v, NodeVec buffers) {
     if (*b) map_set(&v->declared, *b, *b);
 }
 
-static WalkResult note_declared(Walker *w, Node *n) {
-  Views *v = w->context;
-  if (IS(Block, n)) declare_all(v, AS(Block, n)->alloc_buffers);
-  if (IS(MatchBufferRegion, n)) declare_all(v, NODES(AS(MatchBufferRegion, n)->buffer));
-  if (IS(DeclBuffer, n)) declare_all(v, NODES(AS(DeclBuffer, n)->buffer));
-  return WALK_ON;
-}
-
 /* ---- what a view waits for ---- */
 
 typedef struct Mentions {
@@ -47,24 +39,47 @@ static WalkResult note_mention(Walker *w, Node *n) {
   return WALK_ON;
 }
 
-static WalkResult note_view(Walker *w, Node *n) {
-  Views *v = w->context;
-  if (!IS(Buffer, n) || map_has(&v->declared, n)) return WALK_ON;
-  map_set(&v->declared, n, n);
-  Mentions m = {.views = v, .view = NEW(View, .buffer = n)};
+static void note_view(Views *v, Node *buffer) {
+  if (map_has(&v->declared, buffer)) return;
+  Mentions m = {.views = v, .view = NEW(View, .buffer = buffer)};
   Walker inner = {.enter = note_mention, .context = &m};
-  walk(&inner, n);
+  walk(&inner, buffer);
+}
+
+/* ---- one look at the whole body, before it is printed ---- */
+
+typedef struct Survey {
+  Printer *p;
+  Views *views;
+  Map seen;
+  NodeVec used; /* buffers, as they are met */
+} Survey;
+
+static WalkResult survey(Walker *w, Node *n) {
+  Survey *s = w->context;
+  switch (n->kind) {
+  case NK_Buffer:
+    if (map_has(&s->seen, n)) return WALK_PRUNE;
+    map_set(&s->seen, n, n);
+    vec_push(&s->used, n);
+    break;
+  case NK_Block: declare_all(s->views, AS(Block, n)->alloc_buffers); break;
+  case NK_MatchBufferRegion: declare_all(s->views, NODES(AS(MatchBufferRegion, n)->buffer)); break;
+  case NK_DeclBuffer: declare_all(s->views, NODES(AS(DeclBuffer, n)->buffer)); break;
+  default: break;
+  }
+  s->p->is_today = s->p->is_today || needs_today(s->p, n);
   return WALK_ON;
 }
 
-Views *views_of(PrimFunc *f) {
-  Views *v = NEW(Views, .declared = {0});
-  declare_all(v, f->buffers);
-  Walker first = {.enter = note_declared, .context = v},
-         second = {.enter = note_view, .context = v};
-  walk(&first, f->body);
-  walk(&second, f->body);
-  return v;
+void survey_function(Printer *p, PrimFunc *f) {
+  Survey s = {.p = p, .views = NEW(Views, .declared = {0})};
+  Walker w = {.enter = survey, .context = &s};
+  declare_all(s.views, f->buffers);
+  p->is_today = false;
+  walk(&w, f->body);
+  for each (Node *, b, &s.used) note_view(s.views, *b);
+  p->views = s.views;
 }
 
 void views_note_name(Views *v, Node *var) {

@@ -89,10 +89,24 @@ void str_add(Str *s, const char *text) { str_add_n(s, text, strlen(text)); }
 
 void str_add_char(Str *s, char c) { str_add_n(s, &c, 1); }
 
+void str_vprintf(Str *s, const char *format, va_list args) {
+  enum { OFTEN_ENOUGH = 120 };
+  va_list again;
+  va_copy(again, args);
+  builder_reserve(s, OFTEN_ENOUGH);
+  size_t n = (size_t)vsnprintf(s->at + s->len, OFTEN_ENOUGH, format, args);
+  if (n >= OFTEN_ENOUGH) {
+    builder_reserve(s, n + 1);
+    vsnprintf(s->at + s->len, n + 1, format, again);
+  }
+  va_end(again);
+  s->len += n;
+}
+
 void str_printf(Str *s, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  str_add(s, str_vformat(format, args));
+  str_vprintf(s, format, args);
   va_end(args);
 }
 

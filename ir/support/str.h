@@ -32,6 +32,7 @@ void str_add(Str *s, const char *text);
 void str_add_n(Str *s, const char *text, size_t n);
 void str_add_char(Str *s, char c);
 void str_printf(Str *s, const char *format, ...) PRINTF_LIKE(2, 3);
+void str_vprintf(Str *s, const char *format, va_list args);
 const char *str_text(Str *s); /* ends in NUL; valid until the builder grows */
 
 /* Appends `text` as a Python string literal in double quotes, with escapes where needed. */

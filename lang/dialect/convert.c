@@ -339,7 +339,12 @@ static Value dtype_call(Value f, CallArgs *args) {
 static Value dtype_item(Value v, Value index, Span span) {
   if (!tensor)
     raise("TypeError", span, "T.%s[...] stands only in a prim_func", dtype_text(to_dtype(v, span)));
-  Node *buffer = buffer_new(NULL, to_dtype(v, span), to_exprs(index, span), "local", span);
+  NodeVec shape = to_exprs(index, span);
+  for each (Node *, d, &shape)
+    if (!dtype_is_int((*d)->dtype))
+      raise("TypeError", span, "a dimension must be an integer, found %s",
+            IS(StringImm, *d) ? "text" : dtype_text((*d)->dtype));
+  Node *buffer = buffer_new(NULL, to_dtype(v, span), shape, "local", span);
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = allocation_of(buffer, NULL),
                          .bound = value_node(buffer)));
 }

@@ -12,7 +12,12 @@ static Value wrapper_frame(Node *wrapper, Value bound) {
 /* ---- levels of a device: T.cta_id([4]) ---- */
 
 static NodeVec extents_of(Value v, Span span) {
-  return value_is_none(v) ? (NodeVec){0} : to_exprs(v, span);
+  NodeVec extents = value_is_none(v) ? (NodeVec){0} : to_exprs(v, span);
+  for each (Node *, e, &extents)
+    if (!dtype_is_int((*e)->dtype))
+      raise("TypeError", span, "an extent must be an integer, found %s",
+            IS(StringImm, *e) ? "text" : dtype_text((*e)->dtype));
+  return extents;
 }
 
 static Value scope_ids(BuiltinCall *call, StrVec between, NodeVec preferred, DataType t) {

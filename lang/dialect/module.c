@@ -98,7 +98,8 @@ typedef struct ModuleJob {
   Env *env; /* of the class body: sibling functions by their bare names */
   AstClass *class;
   MemberVec members;
-  Ast *statement; /* of the step that runs */
+  MemberVec untyped; /* graph functions without a return type */
+  Ast *statement;    /* of the step that runs */
   Member *member;
 } ModuleJob;
 
@@ -185,12 +186,9 @@ static void read_graph_member(ModuleJob *job, Member *m) {
   if (m->is_read) return;
   m->is_read = true;
   Map names = {0};
-  note_names(&names, &m->def->ast);
-  for each (Member *, other, &job->members) {
-    bool is_callee = (*other)->decorator == &decorate_function && !(*other)->def->result &&
-                     map_has(&names, (*other)->def->name);
-    if (is_callee) read_graph_member(job, *other);
-  }
+  if (job->untyped.len) note_names(&names, &m->def->ast);
+  for each (Member *, other, &job->untyped)
+    if (map_has(&names, (*other)->def->name)) read_graph_member(job, *other);
   read_member(job, m);
 }
 
@@ -212,6 +210,8 @@ static void read_members(ModuleJob *job) {
     job->member = *m;
     if ((*m)->decorator == &decorate_function) attempt(declare_graph_signature, job);
   }
+  for each (Member *, m, &job->members)
+    if ((*m)->decorator == &decorate_function && !(*m)->def->result) vec_push(&job->untyped, *m);
   for each (Member *, m, &job->members)
     if ((*m)->decorator == &decorate_function) read_graph_member(job, *m);
 }

@@ -1,6 +1,7 @@
 /* open_names.c -- names below T.ptx, T.cuda, T.nki, ..., and Tx: calls of builtins that no table
  * lists one by one (family.def). */
 #include "lang/dialect/dialect_impl.h"
+#include <ctype.h>
 
 Value value_open(const char *name) {
   return value_of(&type_open, (void *)(uintptr_t)str_intern(name));
@@ -13,6 +14,12 @@ static void open_repr(Value v, Str *out) { str_printf(out, "T.%s", open_name(v))
 static Value open_attr(Value v, const char *name, Span span) {
   (void)span;
   return value_open(str_format("%s.%s", open_name(v), name));
+}
+
+static bool is_word(const char *text) {
+  for (const char *c = text; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_') return false;
+  return *text != 0;
 }
 
 static bool is_keyword(const char *word) {
@@ -38,6 +45,8 @@ static Value open_item(Value v, Value index, Span span) {
     }
     if (is_keyword(word)) str_add_char(&name, '_');
     text += n + (text[n] == '.');
+    if (!is_word(strrchr(str_text(&name), '.') + 1))
+      raise("ValueError", span, "'%s' is no part of an instruction's name", word);
   }
   return value_open(str_text(&name));
 }
@@ -101,6 +110,8 @@ Node *open_call(Value f, CallArgs *args) {
       given = to_dtype(args->named.at[i], args->span), has_dtype = true;
       continue;
     }
+    if (!is_word(args->names.at[i]) || isdigit((unsigned char)*args->names.at[i]))
+      raise("TypeError", args->span, "'%s' can't be the name of an argument", args->names.at[i]);
     attrs = dict_with(attrs ? attrs : dict_new(), args->names.at[i],
                       open_attribute(args->named.at[i], args->span));
   }

@@ -478,7 +478,7 @@ void set_assert_message(Node *assert, Value message, Value kind, Span span) {
     for each (Value, part, value_items(message)) str_add(&text, value_to_str(*part));
     message = value_str(str_text(&text));
   }
-  a->message = to_expr(message, span);
+  a->message = string_imm(value_as_text(message, "the message of an assertion", span), span);
   if (value_is_none(kind)) return;
   const char *name = value_as_text(kind, "the kind of the error", span);
   a->error_kind = str_same(name, "RuntimeError") ? NULL : str_intern(name);

@@ -57,11 +57,21 @@ static const struct {
     {"realize", CLASSIC},
 };
 
+/* Names of a text are interned: each is one look-up. The value is the dialect, from 1. */
+static const Map *mark_map(void) {
+  static Map map;
+  if (!map.live)
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+      map_set(&map, str_intern(marks[i].name), (void *)(uintptr_t)(marks[i].of + 1));
+  return &map;
+}
+
 static void note_name(Scan *scan, const char *name) {
-  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-    if (str_same(name, marks[i].name))
-      *(marks[i].of == TODAY ? &scan->today : &scan->classic) = true;
-  scan->blocks |= str_same(name, "block") || str_same(name, "sblock");
+  static const char *block, *sblock;
+  if (!block) block = str_intern("block"), sblock = str_intern("sblock");
+  uintptr_t of = (uintptr_t)map_get(mark_map(), name);
+  if (of) *(of == TODAY + 1 ? &scan->today : &scan->classic) = true;
+  scan->blocks |= name == block || name == sblock;
 }
 
 static void note_assigned(Scan *scan, Ast *target) {
