@@ -343,7 +343,9 @@ static void print_var_binding(Printer *p, VarBinding *b) {
   else if (annotation_is_plain(b->value) || mentions_unnamed(p, info))
     line_wrapped(p, "%s = %s", name_define(p, b->var), value);
   else {
+    p->hides_values = p->options.tvm_style; /* reading infers them from the bound value */
     const char *type = sinfo_text(p, info);
+    p->hides_values = false;
     line_wrapped(p, "%s: %s = %s", name_define(p, b->var), type, value);
   }
 }
