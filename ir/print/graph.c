@@ -456,6 +456,13 @@ static void print_dim_declarations(Printer *p, Function *f) {
   }
 }
 
+/* Dims that the function uses and nothing defines. */
+static void declare_undefined(Printer *p, Function *f) {
+  NodeVec undefined = ir_undefined(&f->node);
+  for each (Node *, n, &undefined)
+    if (IS(Var, *n)) declare_var(p, *n);
+}
+
 /* Graph variables that stand somewhere else than where they are bound. */
 static WalkResult note_use(Walker *w, Node *n) {
   Printer *p = w->context;
@@ -475,6 +482,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   Str flags = {0};
   if (is_private) str_add(&flags, "private=True");
   if (!f->is_pure) str_printf(&flags, "%spure=False", flags.len ? ", " : "");
+  else if (p->options.unchecked) str_printf(&flags, "%spure=True", flags.len ? ", " : "");
   if (flags.len) line(p, "@R.function(%s)", str_text(&flags));
   else line(p, "@R.function");
   print_parameters(p, f, name);
@@ -484,6 +492,7 @@ void print_function(Printer *p, Function *f, const char *name) {
     attrs = dict_with(attrs, "global_symbol", NULL);
   if (attrs && AS(Dict, attrs)->keys.len) line_wrapped(p, "R.func_attr(%s)", attr_text(p, attrs));
   print_dim_declarations(p, f);
+  if (p->options.unchecked) declare_undefined(p, f);
   /* `cls = Module` stands here if the body names a function of the module. */
   Str head = p->out;
   bool outer_cls = p->uses_cls;
