@@ -172,8 +172,7 @@ void print_relax(Printer *p, Node *n) {
       str_printf(&p->out, "T.int32(%lld)", (long long)AS(IntImm, v)->value);
     else if (IS(IntImm, v) && dtype_equal(v->dtype, INT64))
       str_printf(&p->out, "%lld", (long long)AS(IntImm, v)->value);
-    else if (IS(FloatImm, v)) print_attr(p, v);
-    else print_expr(p, v);
+    else print_beside(p, v, FLOAT32);
     str_add_char(&p->out, ')');
     break;
   }

@@ -174,9 +174,9 @@ Value r_dist_const(BuiltinCall *call) {
   return value_node(gc_copy(&copy, sizeof copy));
 }
 
+/* An int is int64, as it is among operands; a float is float32, which it is not there. */
 Value r_prim_value(BuiltinCall *call) {
-  if (ARG(0).type == &type_int || ARG(0).type == &type_float)
-    return value_node(to_relax(ARG(0), SPAN(0)));
+  if (ARG(0).type == &type_int) return value_node(to_relax(ARG(0), SPAN(0)));
   return value_node(to_relax(value_node(to_expr(ARG(0), SPAN(0))), SPAN(0)));
 }
 Value r_str(BuiltinCall *call) {
