@@ -370,6 +370,8 @@ typedef struct PrintOptions {
 
 /* "default" or "tvm"; false if it is neither. */
 bool print_style_parse(const char *name, PrintOptions *options);
+/* "reference", "inline" or "metadata"; false if it is none of these. */
+bool print_constants_parse(const char *name, PrintOptions *options);
 
 /* The text form of any node. Parsing the text of a module or function gives an equal one, and
  * printing that gives the same bytes. `options` may be NULL. */
