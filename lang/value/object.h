@@ -257,6 +257,7 @@ Value format_call(const char *format, size_t len, const Value *args, int n, Valu
 
 void exceptions_start(void); /* puts the classes into the builtins */
 
+extern Error *handling; /* what the innermost `except` is handling; NULL outside */
 ClassObject *exception_class(const char *kind); /* a new RuntimeError subclass if unknown */
 Value exception_new(const char *kind, int n, const Value *args);
 _Noreturn void exception_raise(Value instance, Span span);
