@@ -2,6 +2,7 @@
 #ifndef LANG_VALUE_OBJECT_H
 #define LANG_VALUE_OBJECT_H
 
+#include "ir/support/interrupt.h"
 #include "lang/eval/eval.h"
 #include "lang/value/value.h"
 
@@ -286,13 +287,6 @@ void stack_exceeded(Span span);
 static inline void stack_check(Span span) {
   if (__builtin_expect((char *)__builtin_frame_address(0) < stack_limit || !stack_limit, 0))
     stack_exceeded(span);
-}
-
-/* Set by SIGINT in the REPL; loops and calls look at it and raise KeyboardInterrupt. */
-extern volatile int interrupt_pending;
-void interrupt_raise(Span span);
-static inline void interrupt_check(Span span) {
-  if (__builtin_expect(interrupt_pending, 0)) interrupt_raise(span);
 }
 
 #endif
