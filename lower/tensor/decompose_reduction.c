@@ -4,6 +4,7 @@
  * In:  blocks with init, in loops. Out: where the innermost loops around a block bind nothing but
  * its reduction variables, the init stands before them: so it runs once, without a branch, and also
  * if the reduction is over nothing. Not: other blocks keep their init, for LowerInitBlock. */
+#include "ir/arith/arith.h"
 #include "lower/lower_impl.h"
 
 typedef struct Chain {
@@ -54,14 +55,20 @@ static bool mentions_outer(Chain *c, Node *e) {
   return !walk(&w, e);
 }
 
-/* A loop that binds nothing runs the whole block again, its init included. */
+/* A loop whose steps the bindings don't tell apart runs the whole block again, its init included.
+ */
 static bool repeats(Chain *c) {
-  BlockRealize *r = AS(BlockRealize, c->realize);
+  Map ranges = {0};
   for each (Node *, loop, &c->loops) {
-    bool bound = expr_is_one(AS(For, *loop)->extent);
-    for each (Node *, value, &r->iter_values) bound |= mentions(*value, AS(For, *loop)->var);
-    if (!bound) return true;
+    For *f = AS(For, *loop);
+    map_set(&ranges, f->var,
+            MAKE(Range, f->node.span, VOID_TYPE, .min = f->min, .extent = f->extent));
   }
+  for each (Node *, loop, &c->loops)
+    if (!expr_is_one(AS(For, *loop)->extent) &&
+        !arith_tells_steps_apart(AS(BlockRealize, c->realize)->iter_values, AS(For, *loop)->var,
+                                 &ranges))
+      return true;
   return false;
 }
 

@@ -261,6 +261,9 @@ void primitive_cache_write(ScheduleCall *c) {
   Analyzer *facts = facts_at(&outer);
   Touched touched = {.buffer = buffer};
   touch_below(&touched, &p, level, b->writes, facts);
+  if (!touched.exact)
+    schedule_fail(c, ref->node, "block '%s' is not known to write all of a region of '%s' here",
+                  b->name, AS(Buffer, buffer)->name);
   NodeVec region = touched_ranges(&touched, facts);
   Node *nest = copy_nest(c, AS(Buffer, to)->name, to, buffer, region, facts, &copy);
   Map blocks = {0};

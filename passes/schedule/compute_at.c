@@ -254,7 +254,12 @@ static void finish_move(Move *m) {
   for each (Node *, r, &regions) {
     if (!m->reverse) break;
     Touched done = need_of(m, AS(BufferRegion, *r)->buffer, facts);
-    if (done.lo.len) need_it_done(m, domains, *r, &done, facts);
+    if (!done.lo.len) continue;
+    if (!done.exact)
+      schedule_fail(c, m->loop,
+                    "one step of the loop '%s' is not known to make a whole region of '%s'",
+                    AS(Var, AS(For, m->loop)->var)->name, AS(Buffer, done.buffer)->name);
+    need_it_done(m, domains, *r, &done, facts);
   }
   Node *nest = new_nest(c, m->block, domains, flag_arg(c, 2));
   nest = simplify_bindings(c, nest, facts);

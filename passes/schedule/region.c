@@ -1,12 +1,34 @@
 /* region.c -- which part of a buffer blocks touch while the loops around them run. */
 #include "passes/schedule/schedule_impl.h"
 
+/* ---- what a condition says ---- */
+
+/* Does the condition say no more than that values are in the domains of their variables? */
+static bool is_domain_bound(const BlockRealize *r, Node *cond) {
+  if (expr_is_one(cond)) return true;
+  if (IS(And, cond))
+    return is_domain_bound(r, AS(And, cond)->a) && is_domain_bound(r, AS(And, cond)->b);
+  if (!IS(LT, cond) && !IS(GE, cond)) return false;
+  Binary *sides = (Binary *)(void *)cond;
+  for (int i = 0; i < r->iter_values.len; i++) {
+    Range *dom = AS(Range, AS(IterVar, AS(Block, r->block)->iter_vars.at[i])->dom);
+    Node *bound = IS(LT, cond) ? expr_add(dom->min, dom->extent) : dom->min;
+    if (node_equal(sides->a, r->iter_values.at[i], false, NULL) &&
+        node_equal(sides->b, bound, false, NULL))
+      return true;
+  }
+  return false;
+}
+
+/* ---- what is touched ---- */
+
 static void join(Touched *t, NodeVec lo, NodeVec hi, Analyzer *facts) {
   if (!t->lo.len) {
     t->lo = lo;
     t->hi = hi;
     return;
   }
+  t->exact = false; /* between two parts there may be a gap */
   for (int i = 0; i < lo.len; i++) {
     bool known = t->lo.at[i] && lo.at[i];
     Node *least = known ? expr_binary(NK_Min, t->lo.at[i], lo.at[i], lo.at[i]->span) : NULL;
@@ -27,6 +49,8 @@ void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analy
             MAKE(Range, f->node.span, VOID_TYPE, .min = f->min, .extent = f->extent));
   }
   NodeVec lo = {0}, hi = {0};
+  LoopDigitVec used = {0};
+  bool exact = is_domain_bound(r, r->predicate);
   for each (Node *, d, &AS(BufferRegion, region)->region) {
     Node *min = substitute(AS(Range, *d)->min, &bindings);
     Node *extent = substitute(AS(Range, *d)->extent, &bindings);
@@ -34,9 +58,11 @@ void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analy
     Node *least, *greatest, *unused;
     bool known = arith_bounds_over(min, &ranges, &least, &unused) &&
                  arith_bounds_over(last, &ranges, &unused, &greatest);
+    exact = exact && known && expr_is_one(extent) && arith_has_no_gaps(min, &ranges, &used);
     vec_push(&lo, known ? least : NULL);
     vec_push(&hi, known ? greatest : NULL);
   }
+  t->exact = exact && (t->exact || !t->lo.len);
   join(t, lo, hi, facts);
 }
 

@@ -95,10 +95,12 @@ void take_out(ScheduleCall *c, const Place *p, Node *buffer);
 /* ---- regions (region.c) ---- */
 
 /* The least and the greatest index of each dimension of a buffer that is touched; NULL where that
- * is not known. Empty: nothing so far. */
+ * is not known. Empty: nothing so far. exact: all between is touched, as far as the domains of the
+ * block's variables go. */
 typedef struct Touched {
   Node *buffer;
   NodeVec lo, hi;
+  bool exact;
 } Touched;
 /* Adds a BufferRegion of a block, over all steps of the loops. */
 void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts);

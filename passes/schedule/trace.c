@@ -33,6 +33,7 @@ static void add_args(Str *s, const Instruction *i) {
   bool rest;
   int given = 0;
   for (int k = 0; (at = next_param(at, &name, &len, &rest)); k++) {
+    if (k == i->args.len) break; /* the decision, which is told below */
     Node *arg = i->args.at[k];
     if (rest) {
       for each (Node *, x, &AS(Array, arg)->items) {
