@@ -149,6 +149,7 @@ static bool fits(const Formatter *f, int lo, int hi, int indent, int extra) {
       column += characters(p->text, p->len);
     }
     if (column > widest) widest = column;
+    if (widest > WIDTH) return false;
   }
   return (column + extra > widest ? column + extra : widest) <= WIDTH;
 }

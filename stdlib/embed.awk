@@ -2,7 +2,8 @@
 # the names defined in it (first argument of a decorator @op("...")) to the file, in name order by file.
 # awk -f embed.awk FILE...  >  stdlib.c
 FNR == 1 { file[++files] = FILENAME }
-/^@[a-z_]+\("/ { split($0, part, "\""); name[++names] = part[2]; home[names] = files }
+/^@[a-z_]+\("/ || (opened && /^ *"/) { split($0, part, "\""); name[++names] = part[2]; home[names] = files }
+{ opened = /^@[a-z_]+\($/ } # its arguments are on lines of their own
 END {
   print "/* Generated from stdlib/: do not edit. */\n#include \"lang/dialect/stdlib.h\""
   for (i = 1; i <= files; i++) {
