@@ -25,29 +25,34 @@ static const Source *with_plain_ends(const Source *s) {
   return source_add(s->name, out.len ? str_text(&out) : "", out.len);
 }
 
-static bool same_comments(const AstModule *a, const AstModule *b) {
-  if (a->comments.len != b->comments.len) return false;
-  for (int i = 0; i < a->comments.len; i++) {
-    Location x = source_locate(a->comments.at[i].span.lo),
-             y = source_locate(b->comments.at[i].span.lo);
-    size_t n = a->comments.at[i].span.hi - a->comments.at[i].span.lo,
-           m = b->comments.at[i].span.hi - b->comments.at[i].span.lo;
-    const char *p = x.source->text + (a->comments.at[i].span.lo - x.source->base),
-               *q = y.source->text + (b->comments.at[i].span.lo - y.source->base);
-    while (n && strchr(" \t", p[n - 1])) n--;
+/* A comment's text without the blanks at its end; *n: its length. */
+static const char *comment_text(const Comment *c, const Source *s, size_t *n) {
+  const char *text = s->text + (c->span.lo - s->base);
+  *n = c->span.hi - c->span.lo;
+  while (*n && strchr(" \t", text[*n - 1])) --*n;
+  return text;
+}
+
+static bool same_comments(const CommentVec *a, const Source *in_a, const CommentVec *b,
+                          const Source *in_b) {
+  if (a->len != b->len) return false;
+  for (int i = 0; i < a->len; i++) {
+    size_t n, m;
+    const char *p = comment_text(&a->at[i], in_a, &n), *q = comment_text(&b->at[i], in_b, &m);
     if (n != m || memcmp(p, q, n) != 0) return false;
   }
   return true;
 }
 
-static const char *why_unsafe(const AstModule *before, const char *text) {
+static const char *why_unsafe(const AstModule *before, const Source *original, const char *text) {
   const Source *source = source_add("<formatted>", text, strlen(text));
   int errors = diag_error_count();
   AstModule *after = parse_module(source);
   if (diag_error_count() > errors) return "its new text does not parse";
   if (!str_same(ast_dump(&before->ast), ast_dump(&after->ast)))
     return "its new text is another program";
-  if (!same_comments(before, after)) return "its new text has other comments";
+  if (!same_comments(&before->comments, original, &after->comments, source))
+    return "its new text has other comments";
   if (!str_same(parse_format(source), text)) return "formatting it twice changes it again";
   return NULL;
 }
@@ -69,7 +74,7 @@ static const char *formatted(const Source *source) {
   int errors = diag_error_count();
   AstModule *tree = parse_module(source);
   if (diag_error_count() > errors) return NULL;
-  const char *text = settled(source), *why = why_unsafe(tree, text);
+  const char *text = settled(source), *why = why_unsafe(tree, source, text);
   if (!why) return text;
   Diag *d = diag_error((Span){0}, "%s is left as it is: %s", source->name, why);
   diag_help(d, "this is a fault of tvms, not of the file");
