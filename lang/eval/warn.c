@@ -82,6 +82,12 @@ static void check_bound(Binds *b, Ast *target) {
   diag_warning(W0101, target->span, "'%s' is assigned, but never used", name);
 }
 
+/* n = T.int64(): a dim that the signature names in quotes. */
+static bool declares_dim(Ast *value) {
+  return value->kind == AST_KIND_Call && !AST_AS(Call, value)->args.len &&
+         AST_AS(Call, value)->func->kind == AST_KIND_Attribute;
+}
+
 static void check_binds(void *context, Ast *node) {
   Binds *b = context;
   switch (node->kind) {
@@ -89,6 +95,7 @@ static void check_binds(void *context, Ast *node) {
   case AST_KIND_Class:
   case AST_KIND_Lambda: return; /* functions of their own */
   case AST_KIND_Assign:
+    if (declares_dim(AST_AS(Assign, node)->value)) return;
     for each (Ast *, t, &AST_AS(Assign, node)->targets) check_bound(b, *t);
     return;
   case AST_KIND_AnnAssign:

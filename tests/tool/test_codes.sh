@@ -56,6 +56,16 @@ same ''
 expect 2 "did you mean 'unused-import'" "$tvms" -Wunused-imprt warn.tvms
 expect 2 'no warning' "$tvms" check -Wno-nothing-like-it warn.tvms
 
+# A dim that is declared for the signature is no unused variable.
+cat >dim.tvms <<'T'
+@T.prim_func
+def f(A: T.Buffer(("n",), "float32")):
+    n = T.int64()
+    A[0] = 1.0
+T
+expect 0 '' "$tvms" -Wunused-variable dim.tvms
+same ''
+
 # ---- JSON: one object a line, that a JSON reader takes ----
 expect 1 '"code":"E0312"' "$tvms" --diagnostics json rank.tvms
 also '"file":"rank.tvms","line":3,"column":5,"end":{"line":3,"column":9},"severity":"error"' \
