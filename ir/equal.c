@@ -297,6 +297,15 @@ static bool equal_match_cast(Equal *e, MatchCast *a, MatchCast *b) {
   return same;
 }
 
+/* A result type may name dims that the body finds: they are paired when they are met first. */
+static bool equal_functions(Equal *e, Function *a, Function *b) {
+  if (!define_vec(e, "params", a->params, b->params)) return false;
+  e->defining++;
+  bool same = equal_at(e, "ret_sinfo", -1, a->ret_sinfo, b->ret_sinfo);
+  e->defining--;
+  return same && equal_kind[NK_Function](e, &a->node, &b->node);
+}
+
 /* A local function may name itself: its variable is bound first. */
 static bool equal_binding(Equal *e, VarBinding *a, VarBinding *b) {
   if (!IS(Function, a->value) || !IS(Function, b->value) || !same_head(a->var, b->var))
@@ -373,6 +382,7 @@ static bool equal_nodes(Equal *e, Node *a, Node *b) {
   if (pair_has(&e->same, a, b)) return true;
   long before = e->steps;
   bool same = IS(MatchCast, a)    ? equal_match_cast(e, AS(MatchCast, a), AS(MatchCast, b))
+              : IS(Function, a)   ? equal_functions(e, AS(Function, a), AS(Function, b))
               : IS(VarBinding, a) ? equal_binding(e, AS(VarBinding, a), AS(VarBinding, b))
                                   : equal_kind[a->kind](e, a, b);
   if (same && e->steps - before >= LARGE) pair_add(&e->same, a, b);

@@ -13,12 +13,12 @@ static void print_dict_line(Printer *p, const char *name, Node *dict) {
 }
 
 void print_module(Printer *p, IRModule *m) {
-  p->class_name = "Module";
+  p->class_name = module_fresh_name(&m->node, "Module");
   p->module = m;
   bool rewriter = dict_get(m->attrs, "relax.rewriter") != NULL;
   line(p, "%s%s", rewriter ? "@R.rewriter" : "@I.ir_module",
        p->options.unchecked ? "(check_well_formed=False)" : "");
-  line(p, "class Module:");
+  line(p, "class %s:", p->class_name);
   p->indent++;
   print_dict_line(p, "I.module_attrs",
                   rewriter ? dict_with(m->attrs, "relax.rewriter", NULL) : m->attrs);

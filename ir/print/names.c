@@ -28,9 +28,9 @@ void print_signature(Printer *p, const char *name, StrVec params, const char *re
     return line(p, "def %s(%s)%s:", name, str_text(&one), arrow);
   line(p, "def %s(", name);
   p->indent++;
-  for each (const char *, text, &params) line(p, "%s,", *text);
+  for each (const char *, text, &params) line_wrapped_before(p, *text, ",");
   p->indent--;
-  line(p, ")%s:", arrow);
+  line_wrapped_before(p, str_format(")%s", arrow), ":");
 }
 
 int scope_begin(Printer *p) { return p->scope.len; }

@@ -43,6 +43,7 @@ void line(Printer *p, const char *format, ...)
 
 /* A line, broken inside the brackets that end it where it is too long. (wrap.c) */
 void line_wrapped(Printer *p, const char *format, ...) PRINTF_LIKE(2, 3);
+void line_wrapped_before(Printer *p, const char *text, const char *suffix);
 
 /* def name(a: .., b: ..) -> result: on one line, or with one parameter a line where that is too
  * long. result NULL: none. */

@@ -46,7 +46,7 @@ static StrVec split_items(const char *text, size_t n) {
 static const char *last_open(const char *text) {
   const char *open = NULL;
   int depth = 0;
-  for (const char *at = text; *at;) {
+  for (const char *at = text + (*text == ')'); *at;) { /* ") -> T" goes on from a line before */
     if (*at == '"') {
       at = skip_quoted(at);
       continue;
@@ -89,7 +89,7 @@ static void fill(Printer *p, const StrVec *items) {
   line(p, "%s", str_text(&row));
 }
 
-static void wrap(Printer *p, const char *text, const char *suffix) {
+void line_wrapped_before(Printer *p, const char *text, const char *suffix) {
   int room = print_width(p) - 4 * p->indent;
   bool fits = (int)(strlen(text) + strlen(suffix)) <= room;
   const char *open = fits ? NULL : breakable(text);
@@ -103,7 +103,7 @@ static void wrap(Printer *p, const char *text, const char *suffix) {
   if ((int)inner <= room - 4 && !comma_ends) line(p, "%.*s", (int)inner, open + 1);
   else if (are_numbers(&items)) fill(p, &items);
   else
-    for each (const char *, item, &items) wrap(p, *item, ",");
+    for each (const char *, item, &items) line_wrapped_before(p, *item, ",");
   p->indent--;
   line(p, "%c%s", close, suffix);
 }
@@ -113,5 +113,5 @@ void line_wrapped(Printer *p, const char *format, ...) {
   va_start(args, format);
   const char *text = str_vformat(format, args);
   va_end(args);
-  wrap(p, text, "");
+  line_wrapped_before(p, text, "");
 }

@@ -192,6 +192,12 @@ static void read_graph_member(ModuleJob *job, Member *m) {
   read_member(job, m);
 }
 
+/* A module that derives from a class of the host may have methods of its own, which are no
+ * functions of the IR. */
+static bool is_host_method(const ModuleJob *job, Ast *def) {
+  return job->class->bases.len && !AST_AS(Def, def)->decorators.len;
+}
+
 static void read_members(ModuleJob *job) {
   for each (Ast *, s, &job->class->body) {
     job->statement = *s;
@@ -202,7 +208,7 @@ static void read_members(ModuleJob *job) {
   }
   for each (Ast *, s, &job->class->body) {
     job->statement = *s;
-    if ((*s)->kind == AST_KIND_Def) attempt(declare_member, job);
+    if ((*s)->kind == AST_KIND_Def && !is_host_method(job, *s)) attempt(declare_member, job);
   }
   for each (Member *, m, &job->members)
     if ((*m)->decorator != &decorate_function) read_member(job, *m);
