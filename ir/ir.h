@@ -80,7 +80,7 @@ typedef struct RelaxExpr {
 
 /* MAKE(Add, span, dtype, .a = x, .b = y) -> Node *. No checks, no folding: see expr_* below. */
 #define MAKE(Kind, span_, dtype_, ...)                                                             \
-  ((Node *)(void *)NEW(Kind, .node = {NK_##Kind, dtype_, span_}, ##__VA_ARGS__))
+  ((Node *)(void *)NEW(Kind, .node = {NK_##Kind, dtype_, span_} __VA_OPT__(, ) __VA_ARGS__))
 
 /* AS(For, n): n as its own struct; an internal error if it is of another kind. */
 #define AS(Kind, n) ((Kind *)(void *)node_check((Node *)(void *)(n), NK_##Kind, __FILE__, __LINE__))
@@ -370,6 +370,8 @@ typedef struct PrintOptions {
 
 /* "default" or "tvm"; false if it is neither. */
 bool print_style_parse(const char *name, PrintOptions *options);
+/* "reference", "inline" or "metadata"; false if it is none of these. */
+bool print_constants_parse(const char *name, PrintOptions *options);
 
 /* The text form of any node. Parsing the text of a module or function gives an equal one, and
  * printing that gives the same bytes. `options` may be NULL. */

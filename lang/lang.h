@@ -12,7 +12,8 @@ typedef struct Session {
   const char *path; /* of the file, for relative imports; NULL in the REPL */
   bool exited;      /* the text called sys.exit() */
   int exit_status;
-  bool broken; /* a fault of tvms itself was met */
+  bool broken;      /* a fault of tvms itself was met */
+  bool interrupted; /* by Ctrl-C, and nothing caught that */
 } Session;
 
 /* Fills in the builtins and the namespaces of the language; once, at start. Cheap: no file is read.

@@ -172,8 +172,7 @@ void print_relax(Printer *p, Node *n) {
       str_printf(&p->out, "T.int32(%lld)", (long long)AS(IntImm, v)->value);
     else if (IS(IntImm, v) && dtype_equal(v->dtype, INT64))
       str_printf(&p->out, "%lld", (long long)AS(IntImm, v)->value);
-    else if (IS(FloatImm, v)) print_attr(p, v);
-    else print_expr(p, v);
+    else print_beside(p, v, FLOAT32);
     str_add_char(&p->out, ')');
     break;
   }
@@ -343,7 +342,9 @@ static void print_var_binding(Printer *p, VarBinding *b) {
   else if (annotation_is_plain(b->value) || mentions_unnamed(p, info))
     line_wrapped(p, "%s = %s", name_define(p, b->var), value);
   else {
+    p->hides_values = p->options.tvm_style; /* reading infers them from the bound value */
     const char *type = sinfo_text(p, info);
+    p->hides_values = false;
     line_wrapped(p, "%s: %s = %s", name_define(p, b->var), type, value);
   }
 }
@@ -454,6 +455,13 @@ static void print_dim_declarations(Printer *p, Function *f) {
   }
 }
 
+/* Dims that the function uses and nothing defines. */
+static void declare_undefined(Printer *p, Function *f) {
+  NodeVec undefined = ir_undefined(&f->node);
+  for each (Node *, n, &undefined)
+    if (IS(Var, *n)) declare_var(p, *n);
+}
+
 /* Graph variables that stand somewhere else than where they are bound. */
 static WalkResult note_use(Walker *w, Node *n) {
   Printer *p = w->context;
@@ -473,6 +481,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   Str flags = {0};
   if (is_private) str_add(&flags, "private=True");
   if (!f->is_pure) str_printf(&flags, "%spure=False", flags.len ? ", " : "");
+  else if (p->options.unchecked) str_printf(&flags, "%spure=True", flags.len ? ", " : "");
   if (flags.len) line(p, "@R.function(%s)", str_text(&flags));
   else line(p, "@R.function");
   print_parameters(p, f, name);
@@ -482,6 +491,7 @@ void print_function(Printer *p, Function *f, const char *name) {
     attrs = dict_with(attrs, "global_symbol", NULL);
   if (attrs && AS(Dict, attrs)->keys.len) line_wrapped(p, "R.func_attr(%s)", attr_text(p, attrs));
   print_dim_declarations(p, f);
+  if (p->options.unchecked) declare_undefined(p, f);
   /* `cls = Module` stands here if the body names a function of the module. */
   Str head = p->out;
   bool outer_cls = p->uses_cls;

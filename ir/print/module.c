@@ -49,6 +49,26 @@ bool print_style_parse(const char *name, PrintOptions *options) {
   return options->tvm_style || str_same(name, "default");
 }
 
+bool print_constants_parse(const char *name, PrintOptions *options) {
+  static const char *const names[] = {[CONSTANTS_BY_REFERENCE] = "reference",
+                                      [CONSTANTS_INLINE] = "inline",
+                                      [CONSTANTS_METADATA] = "metadata"};
+  for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+    if (str_same(names[i], name)) return options->constants = (PrintConstants)i, true;
+  return false;
+}
+
+static WalkResult stop_at_reference(Walker *w, Node *n) {
+  (void)w;
+  return IS(MetadataRef, n) ? WALK_STOP : WALK_ON;
+}
+
+/* Metadata of its own would give another meaning to the references that a text came with. */
+static bool has_references(Node *n) {
+  Walker w = {.enter = stop_at_reference, .once = true};
+  return !walk(&w, n);
+}
+
 static bool names_metadata(const Printer *p) {
   return p->options.constants == CONSTANTS_METADATA && p->metadata.len;
 }
@@ -56,6 +76,8 @@ static bool names_metadata(const Printer *p) {
 const char *ir_print(Node *n, const PrintOptions *options) {
   Printer p = {.options = options ? *options : (PrintOptions){0}};
   if (!n) return "None";
+  if (p.options.constants == CONSTANTS_METADATA && has_references(n))
+    p.options.constants = CONSTANTS_INLINE;
   bool whole = IS(IRModule, n) || IS(PrimFunc, n) || IS(Function, n);
   const char *symbol = func_symbol(n);
   if (IS(IRModule, n)) print_module(&p, AS(IRModule, n));

@@ -117,7 +117,7 @@ void print_sinfo(Printer *p, Node *n) {
   case NK_PrimStructInfo: {
     PrimStructInfo *s = AS(PrimStructInfo, n);
     str_printf(&p->out, "R.Prim(\"%s\"", dtype_text(s->elem));
-    if (s->value) {
+    if (s->value && !p->hides_values) {
       str_add(&p->out, ", value=");
       if (p->in_signature) print_quoted(p, expr_text(p, s->value));
       else print_expr(p, s->value);

@@ -69,6 +69,26 @@ static const char *breakable(const char *text) {
   return items.len > 1 || open[strlen(open) - 2] == ',' ? open : NULL;
 }
 
+/* Numbers stand side by side, as many as a line holds. */
+static bool are_numbers(const StrVec *items) {
+  for each (const char *, item, items)
+    if (!isdigit((unsigned char)**item) && **item != '-') return false;
+  return true;
+}
+
+static void fill(Printer *p, const StrVec *items) {
+  Str row = {0};
+  int room = print_width(p) - 4 * p->indent;
+  for each (const char *, item, items) {
+    if (row.len && (int)(row.len + strlen(*item) + 2) > room) {
+      line(p, "%s", str_text(&row));
+      row = (Str){0};
+    }
+    str_printf(&row, "%s%s,", row.len ? " " : "", *item);
+  }
+  line(p, "%s", str_text(&row));
+}
+
 static void wrap(Printer *p, const char *text, const char *suffix) {
   int room = print_width(p) - 4 * p->indent;
   bool fits = (int)(strlen(text) + strlen(suffix)) <= room;
@@ -81,6 +101,7 @@ static void wrap(Printer *p, const char *text, const char *suffix) {
   StrVec items = split_items(open + 1, inner);
   bool comma_ends = open[inner] == ',';
   if ((int)inner <= room - 4 && !comma_ends) line(p, "%.*s", (int)inner, open + 1);
+  else if (are_numbers(&items)) fill(p, &items);
   else
     for each (const char *, item, &items) wrap(p, *item, ",");
   p->indent--;

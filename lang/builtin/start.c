@@ -20,7 +20,8 @@ void builtins_start(int argc, char **argv) {
                  {"json", json_load},
                  {"_functools", functools_load},
                  {"_itertools", itertools_load},
-                 {"_pytest", pytest_load}};
+                 {"_pytest", pytest_load},
+                 {"_zlib", zlib_load}};
   add(&core_builtins);
   add(&iteration_builtins);
   add(&type_builtins);

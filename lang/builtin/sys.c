@@ -19,7 +19,33 @@ static Value sys_getrecursionlimit(BuiltinCall *c) { return (void)c, value_int(1
 /* The limit is the size of the stack. */
 static Value sys_setrecursionlimit(BuiltinCall *c) { return (void)c, value_none(); }
 
+static Value sys_exc_info(BuiltinCall *c) {
+  (void)c;
+  if (!handling) return value_tuple_of(3, value_none(), value_none(), value_none());
+  Value e = exception_of(handling);
+  return value_tuple_of(3, value_type_of(e), e, value_none());
+}
+
+static Value frame(Span span, const char *what) {
+  Location at = source_locate(span.lo);
+  return value_tuple_of(3, value_str(at.source ? at.source->name : "?"), value_int(at.line),
+                        value_str(what));
+}
+
+/* Where an exception was raised and the calls it passed through, innermost first. */
+static Value sys_frames(BuiltinCall *c) {
+  ValueVec out = {0};
+  const InstanceObject *o = c->args[0].type == &type_instance ? c->args[0].object : NULL;
+  const Error *e = o ? o->raised : NULL;
+  if (e) vec_push(&out, frame(e->span, "raised here"));
+  for (int i = 0; e && i < e->trace_len; i++)
+    vec_push(&out, frame(e->trace[i].span, e->trace[i].what));
+  return value_list(out);
+}
+
 static const Builtin rows[] = {
+    {"exc_info", "", sys_exc_info, "type and value of the exception that is being handled"},
+    {"_frames", "exception, /", sys_frames, "places of an exception, innermost first"},
     {"exit", "status=None, /", sys_exit, "ends the program: 0, a number, or a text to be shown"},
     {"getrecursionlimit", "", sys_getrecursionlimit, "how deep calls may always nest"},
     {"setrecursionlimit", "limit, /", sys_setrecursionlimit, "accepted; the stack is the limit"},

@@ -227,6 +227,18 @@ bool graph_settle_purity(Function *f) {
   return true;
 }
 
+/* Names of the body that a TypeVar stands behind are dims of the function. */
+static void declare_type_var(void *env, Ast *node) {
+  ast_each_child(node, declare_type_var, env);
+  if (node->kind != AST_KIND_Name) return;
+  const char *name = AST_AS(Name, node)->name;
+  Value *v = env_find(env, name);
+  if (!v || v->type != &type_type_var) return;
+  Node *var = var_new(name, INT64, node->span);
+  map_set(&graph->dims, name, var);
+  env_set(env, name, value_node(var));
+}
+
 static void build_graph_function(void *context) {
   GraphJob *job = context;
   AstDef *def = job->def;
@@ -240,6 +252,7 @@ static void build_graph_function(void *context) {
   NodeVec params = declare_parameters(env, def, &graph->dims);
   Env *inner = env_new(env);
   for each (Node *, p, &params) env_set(inner, AS(RelaxVar, *p)->name, value_node(*p));
+  for each (Ast *, statement, &def->body) declare_type_var(inner, *statement);
   Node *result = graph_body(inner, &def->body, span);
   Node *body = graph_seq(result, span);
   Node *ret = return_info(env, def, params, body);

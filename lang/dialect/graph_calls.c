@@ -259,8 +259,20 @@ Value r_invoke_closure(BuiltinCall *call) {
                     sinfo_list(first_given(ARG(2), ARG(3)), call->span));
 }
 
-/* The function is a method of the module, found when the call is made. */
+static bool is_type(Value v) {
+  if (v.type == &type_annotation) return true;
+  if (v.type == &type_list && value_items(v)->len) return is_type(value_items(v)->at[0]);
+  return v.type == &type_node && node_is_sinfo(v.node);
+}
+
+/* The function is a method of the module, found when the call is made. Its operands follow, or are
+ * one tuple; a type after them is that of the result. */
 Value r_call_py_func(BuiltinCall *call) {
-  return tuple_call(call, "relax.call_py_func", to_relax(ARG(0), SPAN(0)),
-                    output_infos(call, ARG(2), ARG(3), SPAN(2)));
+  ValueVec given = *value_items(ARG(1));
+  Value out = first_given(first_given(ARG(2), ARG(3)), ARG(4));
+  if (value_is_none(out) && given.len && is_type(vec_last(&given))) out = vec_pop(&given);
+  Value operands = given.len == 1 ? given.at[0] : value_tuple(given);
+  NodeVec args = NODES(to_relax(ARG(0), SPAN(0)), args_tuple(operands, call->span));
+  return value_node(relax_call(op_get("relax.call_py_func"), args, NULL,
+                               output_infos(call, out, out, call->span), call->span));
 }

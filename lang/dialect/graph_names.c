@@ -174,9 +174,9 @@ Value r_dist_const(BuiltinCall *call) {
   return value_node(gc_copy(&copy, sizeof copy));
 }
 
+/* An int is int64, as it is among operands; a float is float32, which it is not there. */
 Value r_prim_value(BuiltinCall *call) {
-  if (ARG(0).type == &type_int || ARG(0).type == &type_float)
-    return value_node(to_relax(ARG(0), SPAN(0)));
+  if (ARG(0).type == &type_int) return value_node(to_relax(ARG(0), SPAN(0)));
   return value_node(to_relax(value_node(to_expr(ARG(0), SPAN(0))), SPAN(0)));
 }
 Value r_str(BuiltinCall *call) {
@@ -207,6 +207,30 @@ Value i_module_attrs(BuiltinCall *call) {
   ModuleBuilder *m = need_module("module_attrs", call->span);
   m->attrs = dict_from_value(ARG(0), SPAN(0));
   return value_none();
+}
+
+Value i_module_get_attr(BuiltinCall *call) {
+  ModuleBuilder *m = need_module("module_get_attr", call->span);
+  return from_attr(dict_get(m->attrs, value_as_text(ARG(0), "the key of an attribute", SPAN(0))));
+}
+
+Value i_module_set_attr(BuiltinCall *call) {
+  ModuleBuilder *m = need_module("module_set_attr", call->span);
+  const char *key = value_as_text(ARG(0), "the key of an attribute", SPAN(0));
+  if (dict_get(m->attrs, key) && !value_truth(ARG(2), SPAN(2)))
+    raise("ValueError", call->span, "the module has an attribute '%s' already", key);
+  m->attrs = dict_with(m->attrs, key, to_attr(ARG(1), SPAN(1)));
+  return value_none();
+}
+
+Value i_global_var(BuiltinCall *call) {
+  const char *name = value_as_text(ARG(0), "the name of a function", SPAN(0));
+  return value_node(MAKE(GlobalVar, call->span, VOID_TYPE, .sinfo = sinfo_object(), .name = name));
+}
+
+Value i_op(BuiltinCall *call) {
+  const char *name = value_as_text(ARG(0), "the name of an operator", SPAN(0));
+  return value_node(op_get(str_intern(name)));
 }
 
 Value i_module_global_infos(BuiltinCall *call) {

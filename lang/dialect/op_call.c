@@ -129,7 +129,7 @@ static Node *operand_node(const OpParam *p, Value v, Span span) {
                  p->name, value_type_name(v));
     return to_relax(v, span);
   case PARAM_PRIM: {
-    Node *prim = to_relax(plain_value(v), span);
+    Node *prim = to_relax(v, span);
     if (!IS(PrimStructInfo, sinfo_of(prim))) unfit(p, "a scalar", v, span);
     return prim;
   }

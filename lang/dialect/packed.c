@@ -140,6 +140,7 @@ static Value packed_call(Value f, CallArgs *args) {
   int type = TVMS_NONE;
   int status = tvms_func_call(handle_object(f), m.values.at, m.types.at, m.values.len, &ret, &type);
   for each (void *, object, &m.made) tvms_release(*object);
+  if (status) interrupt_check(span); /* the interpreter stops for it */
   if (status) raise("RuntimeError", span, "%s", tvms_last_error());
   return unmarshal(type, ret, true);
 }

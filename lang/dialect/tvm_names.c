@@ -232,6 +232,7 @@ Value tvm_namespace(void) {
   namespace_set(relax, "op", graph_namespace());
   namespace_set(relax, "transform", transform_namespace());
   namespace_set(tir, "transform", transform_namespace());
+  namespace_add_builtins(tir, &schedule_builtin, 1);
   namespace_set(ns, "relax", relax);
   namespace_set(ns, "te", te_namespace());
   namespace_set(ns, "topi", topi_namespace());

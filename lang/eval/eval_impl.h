@@ -136,7 +136,4 @@ extern CallStack calls;
 /* Of the operation in progress: the place of errors that were raised without one. */
 extern Span eval_span;
 
-/* The error that the innermost `except` is handling; NULL outside. */
-extern Error *handling;
-
 #endif

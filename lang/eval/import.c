@@ -41,14 +41,15 @@ static void run_tree(void *context) {
 }
 
 /* source NULL: the file at `path`, read now. */
-static void run_file(FileModule *m, const char *path, const Source *source, Span span) {
+static void run_file(FileModule *m, const char *path, const Source *source, const char *key,
+                     Span span) {
   DiagVec *old = diag_capture();
   if (!source) source = source_read(path);
   AstModule *tree = source ? parse_module(source) : NULL;
   bool bad = diag_error_count() > 0;
   diag_append(diag_restore(old));
   if (bad) {
-    map_remove(&modules, path);
+    map_remove(&modules, key);
     raise("ImportError", span, "the file %s has errors", path);
   }
   FileRun run = {m->env, tree};
@@ -56,13 +57,22 @@ static void run_file(FileModule *m, const char *path, const Source *source, Span
   Error *e = eval_protect(run_tree, &run);
   m->running = false;
   if (!e) return;
-  map_remove(&modules, path); /* a later import tries again */
+  map_remove(&modules, key); /* a later import tries again */
   error_raise(e);
 }
 
+/* One file is one module, whatever way leads to it. */
+static const char *key_of(const char *path) {
+  char *real = realpath(path, NULL);
+  const char *key = str_intern(real ? real : path);
+  free(real);
+  return key;
+}
+
 static Value load_once(const char *name, const char *path, const Source *source, Span span) {
+  const char *key = source ? str_intern(path) : key_of(path);
   path = str_intern(path);
-  FileModule *m = map_get(&modules, path);
+  FileModule *m = map_get(&modules, key);
   if (m && m->running)
     raise("ImportError", span, "the modules import each other: '%s' is still being read", name);
   if (m) return value_of(&type_namespace, m);
@@ -74,8 +84,8 @@ static Value load_once(const char *name, const char *path, const Source *source,
           .env = session_new(path)->globals);
   m->env->path = path;
   env_set(m->env, str_intern("__name__"), value_str(name));
-  map_set(&modules, path, m);
-  run_file(m, path, source, span);
+  map_set(&modules, key, m);
+  run_file(m, path, source, key, span);
   return value_of(&type_namespace, m);
 }
 
@@ -206,6 +216,17 @@ static void import_all(Env *env, Value module, Span span) {
   }
 }
 
+/* What `from . import x` looks into: the package of this file, though it may still be read; absent
+ * if the folder is none. */
+static Value package_of(Env *env, int level, Span span) {
+  const char *folder = folder_of(env_module(env)->path);
+  for (int i = 1; i < level; i++) folder = str_format("%s/..", folder);
+  const char *path = str_format("%s/__init__.tvms", folder);
+  if (access(path, R_OK) != 0) return value_absent();
+  FileModule *m = map_get(&modules, key_of(path));
+  return m ? value_of(&type_namespace, m) : module_load_file(folder, path, span);
+}
+
 static Value import_name(Env *env, Value module, const char *from, int level, AstAlias *a) {
   bool missing = module.type == &type_missing;
   Value v =
@@ -225,11 +246,13 @@ static Value import_name(Env *env, Value module, const char *from, int level, As
 void exec_import_from(Env *env, Ast *s) {
   AstImportFrom *f = AST_AS(ImportFrom, s);
   if (f->module && strcmp(f->module, "__future__") == 0) return;
-  Value module = f->module ? import_module(env, f->module, f->level, s->span) : value_absent();
+  Value module = f->module ? import_module(env, f->module, f->level, s->span)
+                           : package_of(env, f->level, s->span);
   for each (Ast *, n, &f->names) {
     AstAlias *a = AST_AS(Alias, *n);
     if (strcmp(a->name, "*") == 0) {
-      if (!module.type) raise("SyntaxError", s->span, "`from . import *` is not supported");
+      if (!module.type) raise("ImportError", s->span, "the folder has no __init__.tvms");
+      if (env->plan) raise("SyntaxError", s->span, "import * only allowed at module level");
       import_all(env, module, s->span);
     } else {
       env_assign(env, a->as ? a->as : a->name, import_name(env, module, f->module, f->level, a));

@@ -77,7 +77,7 @@ static void take_exit(Session *s, Error *e) {
 
 bool session_run(Session *s, const Source *source, Value *last) {
   int before = diag_error_count();
-  s->exited = s->broken = false;
+  s->exited = s->broken = s->interrupted = false;
   s->exit_status = 0;
   if (last) *last = value_absent();
   Run r = {.session = s, .module = parse_module(source), .last = last};
@@ -92,6 +92,7 @@ bool session_run(Session *s, const Source *source, Value *last) {
       exception_matches(e, exception_class("SystemExit")))
     take_exit(s, e);
   else if (e && !str_same(e->kind, ERROR_POISONED)) error_report_uncaught(e);
+  s->interrupted = e && str_same(e->kind, "KeyboardInterrupt");
   s->broken = e && str_same(e->kind, ERROR_INTERNAL);
   return !e && diag_error_count() == before;
 }

@@ -3,6 +3,7 @@
  * A blank line ends a compound statement only when no more input is waiting: line_editor_has_more
  * tells a paste from typing. */
 #include "lang/tool/line_editor.h"
+#include "ir/support/interrupt.h"
 #include "lang/value/object.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,6 +25,7 @@ static struct {
   const char *(*gets)(EditLine *, int *);
   const LineInfo *(*line)(EditLine *);
   int (*insertstr)(EditLine *, const char *);
+  void (*push)(EditLine *, const char *);
   History *(*history_init)(void);
   int (*history)(History *, HistEvent *, int, ...);
 } lib;
@@ -37,13 +39,10 @@ static bool find_functions(void *library) {
   const struct {
     const char *name;
     void *at;
-  } rows[] = {{"el_init", &lib.init},
-              {"el_end", &lib.end},
-              {"el_set", &lib.set},
-              {"el_gets", &lib.gets},
-              {"el_line", &lib.line},
-              {"el_insertstr", &lib.insertstr},
-              {"history_init", &lib.history_init},
+  } rows[] = {{"el_init", &lib.init},   {"el_end", &lib.end},
+              {"el_set", &lib.set},     {"el_gets", &lib.gets},
+              {"el_line", &lib.line},   {"el_insertstr", &lib.insertstr},
+              {"el_push", &lib.push},   {"history_init", &lib.history_init},
               {"history", &lib.history}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     void *f = dlsym(library, rows[i].name);
@@ -206,6 +205,10 @@ LineResult line_editor_read(const char *text, const char **line) {
   size_t len = strlen(got);
   *line = str_copy_n(got, len && got[len - 1] == '\n' ? len - 1 : len);
   return LINE_READ;
+}
+
+void line_editor_indent(size_t n) {
+  if (editor && n && !line_editor_has_more()) lib.push(editor, str_format("%*s", (int)n, ""));
 }
 
 bool line_editor_has_more(void) {

@@ -13,6 +13,8 @@ void line_editor_end(void); /* saves the history */
 
 /* Reads a line, without its newline. */
 LineResult line_editor_read(const char *prompt, const char **line);
+/* Puts blanks at the start of the line that is read next, if a person types it. */
+void line_editor_indent(size_t n);
 /* Is more input there already: a paste, or the rest of a file? */
 bool line_editor_has_more(void);
 void line_editor_remember(const char *text); /* for the history */

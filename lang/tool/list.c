@@ -9,7 +9,7 @@ static const char *level_word(PassLevel level) {
   return words[level];
 }
 
-static void print_pass(const Pass *p) {
+void tool_print_pass(const Pass *p) {
   printf("%s (%s)\n  %s\n", p->name, level_word(p->level), p->doc);
   static const char *const types[] = {"int", "bool", "str"};
   for (int i = 0; i < p->option_count; i++)
@@ -44,7 +44,7 @@ int tool_passes(int argc, char **argv) {
     if (!p)
       return usage_error("passes", "there is no pass '%s'%s%s%s", argv[1],
                          near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    print_pass(p);
+    tool_print_pass(p);
     return STATUS_OK;
   }
   for (int i = 0; pass_at(i); i++)
@@ -82,6 +82,12 @@ static void print_op(const OpInfo *op) {
          op->is_pure ? "no effects" : "has effects");
 }
 
+bool tool_print_op(const char *name) {
+  const OpInfo *op = op_info(str_format("relax.%s", name));
+  if (op) print_op(op);
+  return op != NULL;
+}
+
 static void show_ops(void *context) {
   const char *name = *(const char **)context;
   StrVec names = {0};
@@ -92,8 +98,7 @@ static void show_ops(void *context) {
       printf("%-32s %s\n", *n, op_info(str_format("relax.%s", *n))->doc);
     return;
   }
-  const OpInfo *op = op_info(str_format("relax.%s", name));
-  if (op) return print_op(op);
+  if (tool_print_op(name)) return;
   Diag *d = diag_error((Span){0}, "there is no operator '%s'", name);
   diag_near(d, name, names.at, names.len);
 }

@@ -32,7 +32,7 @@ static void run_opt(void *context) {
 
 int tool_opt(int argc, char **argv) {
   OptJob job = {.passes = ""};
-  const char *style = "default";
+  const char *style = "default", *constants = "metadata";
   const Option options[] = {
       {"--passes", 'p', &job.passes, NULL,
        "the pipeline: \"Simplify, UnrollLoop(auto_max_extent=8)\""},
@@ -50,12 +50,16 @@ int tool_opt(int argc, char **argv) {
       {"--verify-each", 0, NULL, &job.instruments.verify_each, "verify the module after each pass"},
       {"--time", 0, NULL, &job.instruments.timing, "tell how long each pass took"},
       {"--style", 0, &style, NULL, "the spelling to print in: default or tvm"},
+      {"--constants", 0, &constants, NULL,
+       "large constants: metadata before the text, inline, or by reference only"},
   };
   int status;
   if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))
     return status;
   if (argc != 2) return usage_error("opt", argc < 2 ? "which file?" : "one file at a time");
   if (!print_style_parse(style, &job.style)) return usage_error("opt", "no style '%s'", style);
+  if (!print_constants_parse(constants, &job.style))
+    return usage_error("opt", "no form of constants '%s'", constants);
   job.path = argv[1];
   return tool_protected(run_opt, &job);
 }

@@ -3,179 +3,51 @@
  * A compound statement ends at a blank line, as in Python. In pasted text a blank line ends it only
  * if the next line is not indented, so whole modules can be pasted. Lines that begin with ':' are
  * commands of the REPL. Ctrl-C interrupts what runs, Ctrl-D leaves. */
-#include <signal.h> /* first: value.h has a macro of the name `raise` */
-#include "lang/tool/tool.h"
+#include "lang/tool/repl.h"
+#include "ir/support/interrupt.h"
 #include "lang/tool/complete.h"
 #include "lang/tool/line_editor.h"
 #include "lang/value/object.h"
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-static Session *session;
+Repl repl;
 static const char *kept_line; /* read, but belonging to the next input; or NULL */
-static bool leaving;
-static int status;
-
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupt_pending = 1;
-}
 
 static void complete_names(const char *line, size_t cursor, size_t *start, StrVec *words) {
-  complete_in(session, line, cursor, start, words);
+  if (*line == ':') repl_complete_command(line, cursor, start, words);
+  else complete_in(repl.session, line, cursor, start, words);
 }
 
 /* ---- running ---- */
 
-static bool run_text(const char *name, const char *text, size_t len, Value *last) {
-  const Source *source = source_add(name, text, len);
+bool repl_run(const char *text, size_t len, Value *last) {
+  const Source *source = source_add("<repl>", str_copy_n(text, len), len);
   if (!source) {
     diag_error((Span){0}, "the texts read so far are 4 GB together");
     return false;
   }
-  bool ok = session_run(session, source, last);
+  bool ok = session_run(repl.session, source, last);
   interrupt_pending = 0;
-  if (session->exited) leaving = true, status = session->exit_status;
+  if (repl.session->exited) repl.leaving = true, repl.status = repl.session->exit_status;
   return ok;
 }
 
-typedef struct Shown {
-  Value v;
-} Shown;
+static void print_repr(void *value) { printf("%s\n", value_repr(*(Value *)value)); }
 
-static void show_value(void *context) {
-  Value v = ((Shown *)context)->v;
-  printf("%s\n", value_repr(v));
-}
-
-/* Prints the value of an expression and keeps it as `_`. */
-static void show(Value v) {
+void repl_show(Value v) {
   if (!v.type || value_is_none(v)) return;
-  env_set(session->globals, str_intern("_"), v);
-  Shown s = {v};
-  Error *e = eval_protect(show_value, &s);
+  env_set(repl.session->globals, str_intern("_"), v);
+  Error *e = eval_protect(print_repr, &v);
   if (e) error_report_uncaught(e);
 }
 
-static void run_input(const char *text, size_t len) {
+void repl_run_input(const char *text, size_t len) {
   Value last = value_absent();
-  if (run_text("<repl>", text, len, &last)) show(last);
-  tool_flush();
-}
-
-/* ---- commands ---- */
-
-static bool value_of_text(const char *text, Value *v) {
-  if (!*text) {
-    diag_error((Span){0}, "expected an expression");
-    return false;
+  if (repl_run(text, len, &last)) {
+    str_add_n(&repl.kept, text, len);
+    repl_show(last);
   }
-  return run_text("<repl>", str_copy_n(text, strlen(text)), strlen(text), v);
-}
-
-static void command_type(const char *text) {
-  Value v;
-  if (!value_of_text(text, &v) || !v.type) return;
-  printf("%s\n", value_type_text(v));
-}
-
-static void command_doc(const char *text) {
-  Value v;
-  if (!value_of_text(text, &v) || !v.type) return;
-  Value doc = value_find_attr(v, str_intern("__doc__"), (Span){0});
-  if (v.type == &type_builtin) {
-    const Builtin *b = ((BuiltinObject *)v.object)->builtin;
-    printf("%s(%s)\n", b->name, b->signature);
-  }
-  if (doc.type == &type_str) printf("%s\n", value_text(doc));
-  else printf("no documentation: %s\n", value_repr(v));
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void command_time(const char *text) {
-  Value v;
-  double start = now();
-  bool ok = value_of_text(text, &v);
-  double seconds = now() - start;
-  if (ok) show(v);
-  if (seconds < 1e-3) printf("%.1f us\n", seconds * 1e6);
-  else if (seconds < 1) printf("%.2f ms\n", seconds * 1e3);
-  else printf("%.3f s\n", seconds);
-}
-
-static void command_load(const char *path) {
-  if (!*path) {
-    diag_error((Span){0}, "which file?");
-    return;
-  }
-  const Source *source = source_read(path);
-  if (!source) return;
-  session_run(session, source, NULL);
-  interrupt_pending = 0;
-  if (session->exited) leaving = true, status = session->exit_status;
-}
-
-static void command_paste(const char *unused) {
-  (void)unused;
-  Str text = {0};
-  const char *line;
-  if (isatty(STDIN_FILENO)) printf("paste, then end with :end or Ctrl-D\n");
-  while (line_editor_read("", &line) == LINE_READ && strcmp(line, ":end") != 0) {
-    str_add(&text, line);
-    str_add_char(&text, '\n');
-  }
-  run_input(str_text(&text), text.len);
-}
-
-static void command_quit(const char *unused) {
-  (void)unused;
-  leaving = true;
-}
-
-static void command_help(const char *unused);
-
-static const struct {
-  const char *name, *argument, *doc;
-  void (*run)(const char *argument);
-} commands[] = {
-    {"help", "", "this list", command_help},
-    {"quit", "", "leave; Ctrl-D does too", command_quit},
-    {"load", "FILE", "run a file in this session", command_load},
-    {"type", "EXPR", "the type of a value", command_type},
-    {"doc", "EXPR", "what is documented of a value", command_doc},
-    {"time", "EXPR", "how long it takes", command_time},
-    {"paste", "", "take lines as they are, up to :end", command_paste},
-};
-enum { COMMANDS = sizeof commands / sizeof *commands };
-
-static void command_help(const char *unused) {
-  (void)unused;
-  for (int i = 0; i < COMMANDS; i++)
-    printf("  :%-6s%-6s %s\n", commands[i].name, commands[i].argument, commands[i].doc);
-  printf("`_` is the last value. A blank line ends a compound statement. Tab completes names.\n");
-}
-
-static void run_command(const char *line) {
-  size_t n = strcspn(line, " ");
-  const char *argument = line + n + strspn(line + n, " ");
-  const char *names[COMMANDS];
-  for (int i = 0; i < COMMANDS; i++) {
-    names[i] = commands[i].name;
-    if (strlen(names[i]) != n || strncmp(names[i], line, n) != 0) continue;
-    commands[i].run(argument);
-    tool_flush();
-    return;
-  }
-  const char *name = str_copy_n(line, n);
-  Diag *d = diag_error((Span){0}, "unknown command ':%s'", name);
-  diag_near(d, name, names, COMMANDS);
-  diag_help(d, ":help lists the commands");
   tool_flush();
 }
 
@@ -206,6 +78,15 @@ static bool goes_on(Str *text) {
   return false;
 }
 
+/* A person gets the next line of a block indented: as the last one, and deeper behind a ':'. */
+static void indent_next(const Str *text) {
+  size_t end = text->len - 1, start = end;
+  while (start > 0 && text->at[start - 1] != '\n') start--;
+  size_t n = strspn(text->at + start, " ");
+  bool header = end > start && text->at[end - 1] == ':';
+  if (start < end) line_editor_indent(n + (header ? 4 : 0));
+}
+
 /* Reads one statement, or lines of them. LINE_END at the end of the input. */
 static LineResult read_input(Str *text) {
   const char *line;
@@ -216,10 +97,11 @@ static LineResult read_input(Str *text) {
   str_add_char(text, '\n');
   while (1) {
     while (parse_wants_more(str_text(text), text->len)) {
+      indent_next(text);
       r = next_line("... ", &line);
       if (r == LINE_END) return text->len ? LINE_READ : r;
       if (r != LINE_READ) return r;
-      str_add(text, line);
+      if (!is_blank(line)) str_add(text, line); /* blanks that were put there end a block too */
       str_add_char(text, '\n');
     }
     size_t n = text->len;
@@ -239,7 +121,7 @@ static void remember(const char *text) {
 }
 
 static void loop(void) {
-  while (!leaving) {
+  while (!repl.leaving) {
     Str text = {0};
     LineResult r = read_input(&text);
     if (r == LINE_END) break;
@@ -250,10 +132,10 @@ static void loop(void) {
     const char *input = str_text(&text);
     if (*input == ':' && input[1] && input[1] != '\n') {
       remember(input);
-      run_command(input + 1);
+      repl_command(input + 1);
     } else if (text.len != strspn(input, " \t\r\n")) {
       remember(input);
-      run_input(input, text.len);
+      repl_run_input(input, text.len);
     }
   }
 }
@@ -263,14 +145,13 @@ int tool_repl(int argc, char **argv) {
   if (!options_parse(NULL, 0, &argc, argv, &unused)) return unused;
   if (argc > 1) return usage_error("repl", "no arguments are expected, found '%s'", argv[1]);
   bool terminal = isatty(STDIN_FILENO);
-  struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: a read ends */
-  sigaction(SIGINT, &action, NULL);
-  session = session_new(NULL);
+  tool_take_interrupts(false);
+  repl.session = session_new(NULL);
   line_editor_complete = complete_names;
   if (terminal) printf("tvms %s (:help for help)\n", TVMS_VERSION);
   line_editor_start();
   loop();
-  if (terminal && !leaving) printf("\n");
+  if (terminal && !repl.leaving) printf("\n");
   line_editor_end();
-  return status;
+  return repl.status;
 }

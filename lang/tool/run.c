@@ -4,9 +4,11 @@
 
 int tool_run_source(const Source *source, const char *path) {
   Session *s = session_new(path);
+  tool_take_interrupts(true);
   bool ok = session_run(s, source, NULL);
   tool_flush();
   if (s->broken) return STATUS_INTERNAL;
+  if (s->interrupted) return STATUS_INTERRUPTED;
   return s->exited ? s->exit_status : ok ? STATUS_OK : STATUS_ERROR;
 }
 

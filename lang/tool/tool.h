@@ -5,7 +5,13 @@
 #include "ir/support/diag.h"
 #include "lang/lang.h"
 
-enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_USAGE = 2, STATUS_INTERNAL = 70 };
+enum {
+  STATUS_OK = 0,
+  STATUS_ERROR = 1,
+  STATUS_USAGE = 2,
+  STATUS_INTERNAL = 70,
+  STATUS_INTERRUPTED = 130
+};
 
 #define COMMAND(name, fn, synopsis, doc) int fn(int argc, char **argv);
 #include "lang/tool/command.def"
@@ -32,6 +38,10 @@ DiagForm tool_diag_form(void); /* as the command line and the terminal ask */
 /* Prints the diagnostics; STATUS_ERROR if an error is among them, else STATUS_OK. */
 int tool_flush(void);
 
+/* From now on Ctrl-C interrupts the script that runs; a second one, if nothing took the first, ends
+ * the program if it is to. */
+void tool_take_interrupts(bool second_one_ends);
+
 /* Runs body(context); its error and the diagnostics are printed. The exit status. */
 int tool_protected(void (*body)(void *context), void *context);
 
@@ -56,6 +66,11 @@ Node *tool_one_module(const char *command, Session *s, const char *name, const c
 
 /* parse(print(m)) equals m, and prints to the same bytes; what doesn't is reported. */
 bool check_roundtrip(const char *path, const NamedModule *m, const PrintOptions *style);
+
+/* What `tvms passes NAME` and `tvms ops NAME` print. False: there is no such operator. */
+struct Pass;
+void tool_print_pass(const struct Pass *p);
+bool tool_print_op(const char *name);
 
 /* Runs a text as a script. Prints its diagnostics. */
 int tool_run_source(const Source *source, const char *path);

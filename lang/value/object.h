@@ -2,6 +2,7 @@
 #ifndef LANG_VALUE_OBJECT_H
 #define LANG_VALUE_OBJECT_H
 
+#include "ir/support/interrupt.h"
 #include "lang/eval/eval.h"
 #include "lang/value/value.h"
 
@@ -257,6 +258,7 @@ Value format_call(const char *format, size_t len, const Value *args, int n, Valu
 
 void exceptions_start(void); /* puts the classes into the builtins */
 
+extern Error *handling; /* what the innermost `except` is handling; NULL outside */
 ClassObject *exception_class(const char *kind); /* a new RuntimeError subclass if unknown */
 Value exception_new(const char *kind, int n, const Value *args);
 _Noreturn void exception_raise(Value instance, Span span);
@@ -285,13 +287,6 @@ void stack_exceeded(Span span);
 static inline void stack_check(Span span) {
   if (__builtin_expect((char *)__builtin_frame_address(0) < stack_limit || !stack_limit, 0))
     stack_exceeded(span);
-}
-
-/* Set by SIGINT in the REPL; loops and calls look at it and raise KeyboardInterrupt. */
-extern volatile int interrupt_pending;
-void interrupt_raise(Span span);
-static inline void interrupt_check(Span span) {
-  if (__builtin_expect(interrupt_pending, 0)) interrupt_raise(span);
 }
 
 #endif

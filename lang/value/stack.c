@@ -1,4 +1,4 @@
-/* stack.c -- how deep the C stack may grow, and the flag that interrupts a running script.
+/* stack.c -- how deep the C stack may grow.
  *
  * The evaluator recurses as scripts do. Each thread's limit is an address: below it a call is a
  * RecursionError, with room left for the error's own work and for a compiler back end. */
@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 
 _Thread_local char *stack_limit;
-volatile int interrupt_pending;
 
 enum { RESERVE = 1536 << 10, LARGEST = 64 << 20, USUAL = 8 << 20 };
 
@@ -36,9 +35,4 @@ void stack_exceeded(Span span) {
   if (!stack_limit) measure();
   if ((char *)__builtin_frame_address(0) >= stack_limit) return;
   raise("RecursionError", span, "maximum recursion depth exceeded");
-}
-
-void interrupt_raise(Span span) {
-  interrupt_pending = 0;
-  raise("KeyboardInterrupt", span, "interrupted");
 }

@@ -22,7 +22,9 @@ Value value_type_of(Value v) {
   Value class = v.type->class_of ? v.type->class_of(v) : value_absent();
   if (class.type) return class;
   return v.type == &type_instance ? value_class(((InstanceObject *)v.object)->class)
-                                  : value_type(v.type == &type_big ? &type_int : v.type);
+                                  : value_type(v.type == &type_big     ? &type_int
+                                               : v.type == &type_class ? &type_type
+                                                                       : v.type);
 }
 
 bool value_is_instance(Value v, Value type, Span span) {
@@ -42,7 +44,8 @@ bool value_is_instance(Value v, Value type, Span span) {
           value_type_text(type));
   const ValueType *want = ((TypeObject *)type.object)->type;
   v = value_plain(v);
-  return v.type == want || (want == &type_int && value_is_integer(v));
+  return v.type == want || (want == &type_int && value_is_integer(v)) ||
+         (want == &type_type && v.type == &type_class);
 }
 
 static TypeObject *type_of(Value v) { return v.object; }

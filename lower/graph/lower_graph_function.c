@@ -57,6 +57,10 @@ HostValue *graph_operand(GraphLower *g, Node *n) {
     for each (Node *, f, &AS(Tuple, n)->fields) vec_push(&v->fields, graph_operand(g, *f));
     return v;
   }
+  case NK_MetadataRef:
+    error_raisef("LowerError", n->span,
+                 "metadata[\"%s\"][%d] is not known: the text came without its metadata",
+                 AS(MetadataRef, n)->type_key, AS(MetadataRef, n)->index);
   default:
     error_raisef("LowerError", n->span, "a value of kind %s can't be compiled",
                  node_kind_name(n->kind));

@@ -40,7 +40,22 @@ static bool mentions(Node *n, Node *var) {
   return !walk(&w, n);
 }
 
-/* Do the loops of the chain bind reduction variables only? What the block owns can't leave it. */
+static WalkResult find_other_var(Walker *w, Node *n) {
+  if (!IS(Var, n)) return WALK_ON;
+  for each (Node *, loop, &((Chain *)w->context)->loops)
+    if (AS(For, *loop)->var == n) return WALK_ON;
+  return WALK_STOP;
+}
+
+/* A loop further out, or a variable of a block around, takes part: the init must not run for each
+ * of its steps. */
+static bool mentions_outer(Chain *c, Node *e) {
+  Walker w = {.enter = find_other_var, .context = c};
+  return !walk(&w, e);
+}
+
+/* Do the loops of the chain bind reduction variables only, and no others bind them? What the block
+ * owns can't leave it. */
 static bool only_reduces(Chain *c) {
   BlockRealize *r = AS(BlockRealize, c->realize);
   Block *b = AS(Block, r->block);
@@ -51,7 +66,9 @@ static bool only_reduces(Chain *c) {
   for (int i = 0; i < r->iter_values.len; i++) {
     IterVar *v = AS(IterVar, b->iter_vars.at[i]);
     bool reduces = v->iter_kind == ITER_REDUCE;
-    if (reduces ? mentions(b->init, v->var) : mentions_loops(c, r->iter_values.at[i])) return false;
+    Node *value = r->iter_values.at[i];
+    if (reduces ? mentions(b->init, v->var) || mentions_outer(c, value) : mentions_loops(c, value))
+      return false;
   }
   return true;
 }

@@ -230,6 +230,9 @@ GraphValue gframe_eval(GraphFrame *g, Node *n, const char *what) {
   case NK_Constant: return gvalue_constant(g->code->module, AS(Constant, n));
   case NK_PrimValue: return scalar_value(g, AS(PrimValue, n)->value, n->span);
   case NK_StringValue: return text_value(AS(StringValue, n)->value);
+  case NK_MetadataRef:
+    fault(n->span, "metadata[\"%s\"][%d] is not known: the text came without its metadata",
+          AS(MetadataRef, n)->type_key, AS(MetadataRef, n)->index);
   case NK_DataTypeImm: return text_value(dtype_text(AS(DataTypeImm, n)->value));
   case NK_ShapeExpr: {
     NodeVec dims = AS(ShapeExpr, n)->values;

@@ -3,6 +3,7 @@
  * A statement whose body is the rest of its scope (a let, an allocation) is one step of a sequence,
  * so chains of them deepen neither the compiler's stack nor the interpreter's. */
 #include "target/interp/interp.h"
+#include "ir/support/interrupt.h"
 #include <inttypes.h>
 
 /* ---- sequences ---- */
@@ -137,10 +138,16 @@ typedef struct LoopStep {
   DataType t;
 } LoopStep;
 
+/* The flag stays up: whoever called raises what the script sees. */
+static inline void stop_if_interrupted(Span span) {
+  if (__builtin_expect(interrupt_pending, 0)) fault(span, "interrupted");
+}
+
 static Status run_for(const Step *s, Frame *f) {
   const LoopStep *n = (const LoopStep *)s;
   int64_t min = code_eval(n->min, f).i, extent = code_eval(n->extent, f).i;
   for (int64_t i = 0; i < extent; i++) {
+    stop_if_interrupted(s->span);
     f->slots[n->slot].i = dtype_wrap_int(n->t, min + i);
     Status status = step_run(n->body, f);
     if (status == BREAK) break;
@@ -165,6 +172,7 @@ static const Step *compile_for(Compiler *c, For *n) {
 static Status run_while(const Step *s, Frame *f) {
   const LoopStep *n = (const LoopStep *)s;
   while (code_eval(n->extent, f).i) {
+    stop_if_interrupted(s->span);
     Status status = step_run(n->body, f);
     if (status == BREAK) break;
     if (status == RETURN) return RETURN;

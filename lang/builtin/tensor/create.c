@@ -275,21 +275,17 @@ static Value triangle(BuiltinCall *c, bool lower) {
 static Value np_tril(BuiltinCall *c) { return triangle(c, true); }
 static Value np_triu(BuiltinCall *c) { return triangle(c, false); }
 
-static Value np_diag(BuiltinCall *c) {
-  View v = view_of(tensor_of(c->args[0], c->spans[0]));
-  if (v.ndim == 2) { /* the diagonal of a matrix */
-    v.ndim = 1;
-    v.shape[0] = v.shape[0] < v.shape[1] ? v.shape[0] : v.shape[1];
-    v.strides[0] += v.strides[1];
-    return tensor_copied(&v, c->span);
-  }
-  if (v.ndim != 1) raise("ValueError", c->spans[0], "diag() takes one or two dimensions");
-  Shape s = {.ndim = 2, .dims = {v.shape[0], v.shape[0]}};
-  Value out = filled(v.dtype, &s, value_int(0), c->span);
-  View to = view_of(out);
-  to.ndim = 1;
-  to.strides[0]++;
-  view_copy(&to, &v);
+static Value np_frombuffer(BuiltinCall *c) {
+  if (c->args[0].type != &type_bytes)
+    raise("TypeError", c->spans[0], "frombuffer() takes bytes, not '%s'",
+          value_type_text(c->args[0]));
+  StrObject *b = c->args[0].object;
+  DataType t = dtype_arg(c->args[1], c->spans[1]);
+  int64_t size = dtype_nbytes(t), n = (int64_t)b->len / size;
+  if (n * size != (int64_t)b->len)
+    raise("ValueError", c->span, "buffer size must be a multiple of element size");
+  Value out = tensor_new(t, 1, &n, c->span);
+  memcpy(view_of(out).data, b->text, b->len);
   return out;
 }
 
@@ -298,6 +294,7 @@ static const Builtin rows[] = {
      "a tensor of numbers, nested lists, tensors"},
     {"asarray", "object, dtype=None", np_asarray, "as array, but a tensor stays itself"},
     {"ascontiguousarray", "object, dtype=None", np_asarray, "as asarray: tensors are contiguous"},
+    {"frombuffer", "buffer, dtype='float64'", np_frombuffer, "the elements that bytes hold"},
     {"zeros", "shape, dtype='float64'", np_zeros, "all zero"},
     {"ones", "shape, dtype='float64'", np_ones, "all one"},
     {"empty", "shape, dtype='float64'", np_zeros, "all zero"},
@@ -314,6 +311,5 @@ static const Builtin rows[] = {
     {"identity", "n, dtype='float64'", np_identity, "a square with ones on the diagonal"},
     {"tril", "m, k=0", np_tril, "the lower triangle, zero above"},
     {"triu", "m, k=0", np_triu, "the upper triangle, zero below"},
-    {"diag", "v", np_diag, "the diagonal of a matrix, or a matrix of a diagonal"},
 };
 const BuiltinRows create_rows = {rows, sizeof rows / sizeof *rows};

@@ -228,8 +228,8 @@ static const Builtin rows[] = {
     {"split", "a, indices_or_sections, axis=0", np_split, "equal parts, or parts at places"},
     {"array_split", "a, indices_or_sections, axis=0", np_array_split, "parts as equal as can be"},
     {"tile", "a, reps", np_tile, "repeated as a whole"},
-    {"repeat", "a, repeats, axis=None", np_repeat, "each element repeated"},
-    {"pad", "array, pad_width, mode='constant', constant_values=0", np_pad, "with a border"},
+    {"_repeat", "a, repeats, axis=None", np_repeat, "each element repeated"},
+    {"_pad", "array, pad_width, mode='constant', constant_values=0", np_pad, "with a border"},
     {"roll", "a, shift, axis=None", np_roll, "moved along an axis, round the end"},
     {"meshgrid", "*xi, indexing='xy'", np_meshgrid, "the coordinates of a grid"},
 };

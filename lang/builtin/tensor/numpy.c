@@ -2,9 +2,14 @@
 #include "lang/builtin/tensor/tensor_impl.h"
 #include <math.h>
 
-static Value find_dtype(Namespace *ns, const char *name) {
-  (void)ns;
-  return dtype_named(name);
+Value numpy_library_find(Namespace *ns, const char *name) {
+  if (*name == '_' || !namespace_library) return value_absent();
+  return value_find_attr(namespace_library->load(ns->name), name, (Span){0});
+}
+
+static Value find(Namespace *ns, const char *name) {
+  Value x = dtype_named(name);
+  return x.type ? x : numpy_library_find(ns, name);
 }
 
 static void dtype_names(Namespace *ns, StrVec *out) {
@@ -23,7 +28,7 @@ static Value load_numpy(void) {
   if (numpy.type) return numpy;
   numpy = value_namespace("numpy");
   Namespace *ns = numpy.object;
-  ns->find = find_dtype;
+  ns->find = find;
   ns->names = dtype_names;
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     namespace_add_builtins(numpy, tables[i]->rows, tables[i]->n);

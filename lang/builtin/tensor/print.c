@@ -237,13 +237,17 @@ void tensor_str(Value v, Str *out) {
 void tensor_repr(Value v, Str *out) {
   View x = view_of(v);
   size_t start = out->len;
-  str_add(out, "tensor(");
-  if (!put_number(v, out)) put_tensor(v, out, ", ", 7, 7);
+  str_add(out, "array(");
+  if (!put_number(v, out)) put_tensor(v, out, ", ", 6, 6);
   if (x.ndim > 1 && !view_size(&x)) str_printf(out, ", shape=%s", dims_text(x.ndim, x.shape));
+  /* What array() would make of the text anyway is left out. */
+  bool usual =
+      dtype_equal(x.dtype, INT64) || dtype_equal(x.dtype, FLOAT64) || dtype_is_bool(x.dtype);
+  if (usual && view_size(&x)) return str_add(out, ")");
   const char *tail = str_format("dtype=%s)", dtype_text(x.dtype));
   const char *line = memrchr(out->at + start, '\n', out->len - start);
   size_t column = line ? out->len - (size_t)(line + 1 - out->at) : out->len - start;
   bool breaks = column + strlen(tail) + 2 > WIDTH;
-  str_add(out, breaks ? ",\n       " : ", ");
+  str_add(out, breaks ? ",\n      " : ", ");
   str_add(out, tail);
 }

@@ -133,7 +133,7 @@ const BuiltinRows sort_methods = {methods, sizeof methods / sizeof *methods};
 static const Builtin rows[] = {
     {"sort", "a, axis=-1", np_sort, "a sorted copy"},
     {"argsort", "a, axis=-1, kind=None", np_argsort, "the places of the elements in order; stable"},
-    {"unique", "a", np_unique, "the different elements, sorted"},
+    {"_unique", "a", np_unique, "the different elements, sorted"},
     {"searchsorted", "a, v, side='left'", np_searchsorted, "where elements would be put in order"},
 };
 const BuiltinRows sort_rows = {rows, sizeof rows / sizeof *rows};

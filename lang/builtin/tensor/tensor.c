@@ -140,7 +140,15 @@ static Value method_view(BuiltinCall *c) {
   return tensor_copied(&v, c->span);
 }
 
+static Value method_tobytes(BuiltinCall *c) {
+  View v = view_of(c->self);
+  Value whole = tensor_copied(&v, c->span);
+  v = view_of(whole);
+  return value_bytes(v.data, (size_t)(view_size(&v) * dtype_nbytes(v.dtype)));
+}
+
 static const Builtin methods[] = {
+    {"tobytes", "", method_tobytes, "the elements as bytes"},
     {"item", "*index", method_item, "the only element, or the one at the index, as a number"},
     {"tolist", "", method_tolist, "nested lists of numbers"},
     {"astype", "dtype", method_astype, "a copy of another dtype"},
@@ -172,6 +180,28 @@ static Value shape_of(Value v) {
   return value_tuple(dims);
 }
 
+static Value strides_of(Value v) {
+  View x = view_of(v);
+  ValueVec steps = {0};
+  for (int i = 0; i < x.ndim; i++)
+    vec_push(&steps, value_int(x.strides[i] * dtype_nbytes(x.dtype)));
+  return value_tuple(steps);
+}
+
+/* Functions of numpy that are methods too: the tensor is their first argument. */
+static const char *const functions[] = {"clip",         "dot", "repeat",   "trace", "diagonal",
+                                        "searchsorted", "ptp", "compress", "choose"};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+static Value function_as_method(Value v, const char *name, Span span) {
+  for (int i = 0; i < FUNCTIONS; i++)
+    if (strcmp(name, functions[i]) == 0) {
+      Value f = value_get_attr(namespace_import("numpy", span), name, span);
+      return value_of(&type_bound_method, NEW(MethodObject, .self = v, .function = f));
+    }
+  return value_absent();
+}
+
 static Value transposed(Value v, Span span) {
   View x = view_of(v);
   int order[MAX_DIMS];
@@ -180,8 +210,8 @@ static Value transposed(Value v, Span span) {
   return tensor_copied(&x, span);
 }
 
-static const char *const attributes[] = {"shape", "dtype",  "ndim",    "size",
-                                         "T",     "nbytes", "itemsize"};
+static const char *const attributes[] = {"shape",  "dtype",    "ndim",    "size", "T",
+                                         "nbytes", "itemsize", "strides", "flat"};
 enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
 static Value get_attr(Value v, const char *name, Span span) {
@@ -193,16 +223,20 @@ static Value get_attr(Value v, const char *name, Span span) {
   if (strcmp(name, "T") == 0) return transposed(v, span);
   if (strcmp(name, "itemsize") == 0) return value_int(dtype_nbytes(x.dtype));
   if (strcmp(name, "nbytes") == 0) return value_int(view_size(&x) * dtype_nbytes(x.dtype));
+  if (strcmp(name, "strides") == 0) return strides_of(v);
+  if (strcmp(name, "flat") == 0)
+    return value_call_with(value_get_attr(v, str_intern("ravel"), span), 0, NULL, span);
   for (int i = 0; i < TABLES; i++) {
     Value m = builtin_method(method_tables[i]->rows, method_tables[i]->n, v, name);
     if (m.type) return m;
   }
-  return value_absent();
+  return function_as_method(v, name, span);
 }
 
 static void attr_names(Value v, StrVec *out) {
   (void)v;
   for (int i = 0; i < ATTRIBUTES; i++) vec_push(out, attributes[i]);
+  for (int i = 0; i < FUNCTIONS; i++) vec_push(out, functions[i]);
   for (int i = 0; i < TABLES; i++) builtin_names(method_tables[i]->rows, method_tables[i]->n, out);
 }
 

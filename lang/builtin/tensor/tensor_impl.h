@@ -123,4 +123,7 @@ extern const BuiltinRows reduce_methods, shape_methods, sort_methods, index_meth
 Value dtype_named(const char *name); /* np.float32; absent if there is no such dtype */
 Value random_namespace(void), testing_namespace(void);
 
+/* What the file of stdlib/module/ of a namespace's name defines: its `find`. */
+Value numpy_library_find(Namespace *ns, const char *name);
+
 #endif

@@ -146,6 +146,7 @@ static const Builtin assertions[] = {
 
 Value testing_namespace(void) {
   Value ns = value_namespace("numpy.testing");
+  ((Namespace *)ns.object)->find = numpy_library_find;
   namespace_add_builtins(ns, assertions, sizeof assertions / sizeof *assertions);
   return ns;
 }

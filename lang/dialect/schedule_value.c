@@ -1,0 +1,181 @@
+/* schedule_value.c -- tvm.tir.Schedule: schedules and their traces as values of the language. The
+ * methods are the rows of primitive.def, and those below. */
+#include "passes/schedule/schedule.h"
+#include "lang/dialect/packed.h"
+#include "lang/value/object.h"
+
+#define ARG(i)  call->args[i]
+#define SPAN(i) call->spans[i]
+
+/* ---- arguments ---- */
+
+static Node *to_argument(Value v, Span span) {
+  if (value_is_none(v)) return NULL;
+  if (v.type == &type_node) return v.node;
+  if (v.type != &type_list && v.type != &type_tuple) return to_attr(v, span);
+  NodeVec items = {0};
+  for each (Value, x, value_items(v)) {
+    Node *n = to_argument(*x, span);
+    vec_push(&items, n ? n : MAKE(None, span, VOID_TYPE));
+  }
+  return MAKE(Array, span, VOID_TYPE, .items = items, .is_tuple = v.type == &type_tuple);
+}
+
+static Value results_value(const Primitive *p, NodeVec results) {
+  if (p->gives == GIVES_NONE) return value_none();
+  if (p->gives == GIVES_ONE) return value_node(results.at[0]);
+  ValueVec items = {0};
+  for each (Node *, r, &results) vec_push(&items, value_node(*r));
+  return value_list(items);
+}
+
+/* ---- a primitive of a schedule, to be called ---- */
+
+typedef struct BoundPrimitive {
+  Schedule *schedule;
+  const Primitive *primitive;
+} BoundPrimitive;
+
+static Value call_primitive(Value f, CallArgs *args) {
+  const BoundPrimitive *b = f.object;
+  const Signature *signature = signature_parse(b->primitive->signature);
+  Value *values = gc_alloc(sizeof *values * (size_t)(signature->params.len + 1));
+  Span *spans = gc_alloc(sizeof *spans * (size_t)(signature->params.len + 1));
+  signature_bind(signature, b->primitive->name, args, NULL, values, spans);
+  NodeVec nodes = {0};
+  Node *decision = NULL;
+  for (int i = 0; i < signature->params.len; i++) {
+    Node *n = to_argument(values[i], spans[i]);
+    if (str_same(signature->params.at[i].name, "decision")) decision = n;
+    else vec_push(&nodes, n);
+  }
+  return results_value(b->primitive,
+                       schedule_apply(b->schedule, b->primitive, nodes, decision, args->span));
+}
+
+static void primitive_repr(Value v, Str *out) {
+  str_printf(out, "<schedule primitive %s>", ((BoundPrimitive *)v.object)->primitive->name);
+}
+static const ValueType type_primitive = {
+    .name = "schedule primitive", .call = call_primitive, .repr = primitive_repr};
+
+/* ---- traces ---- */
+
+static Value trace_apply(BuiltinCall *call);
+static Value trace_show(BuiltinCall *call) {
+  fputs(trace_text(call->self.object), stdout);
+  return value_none();
+}
+
+static const Builtin trace_methods[] = {
+    {"show", "*rest, **more", trace_show, "prints the steps as a script"},
+    {"apply_to_schedule", "sch, remove_postproc=False, decision_provider=None", trace_apply,
+     "runs the steps on another schedule"},
+};
+static void trace_str(Value v, Str *out) { str_add(out, trace_text(v.object)); }
+static const ValueType type_trace = {
+    .name = "Trace", .repr = trace_str, .methods = trace_methods, .method_count = 2};
+
+/* ---- schedules ---- */
+
+extern const ValueType type_schedule;
+
+static Schedule *schedule_of(BuiltinCall *call) { return call->self.object; }
+static Value value_schedule(Schedule *s) { return value_of(&type_schedule, s); }
+
+static Value trace_apply(BuiltinCall *call) {
+  if (ARG(0).type != &type_schedule)
+    raise("TypeError", SPAN(0), "expected a Schedule, found %s", value_type_text(ARG(0)));
+  trace_replay(call->self.object, ARG(0).object, true, call->span);
+  return value_none();
+}
+
+static Node *random_arg(BuiltinCall *call) {
+  if (ARG(0).type != &type_node)
+    raise("TypeError", SPAN(0), "expected a random variable, found %s", value_type_text(ARG(0)));
+  return ARG(0).node;
+}
+
+static Value work_on(BuiltinCall *call) {
+  schedule_work_on(schedule_of(call), value_as_text(ARG(0), "the name of a function", SPAN(0)),
+                   call->span);
+  return value_none();
+}
+static Value copy(BuiltinCall *call) { return value_schedule(schedule_copy(schedule_of(call))); }
+static Value seed(BuiltinCall *call) {
+  schedule_set_seed(schedule_of(call), (uint64_t)value_as_int(ARG(0), "a seed", SPAN(0)));
+  return value_none();
+}
+static Value fork_seed(BuiltinCall *call) {
+  return value_int((int64_t)(schedule_fork_seed(schedule_of(call)) >> 33));
+}
+static Value get(BuiltinCall *call) {
+  Node *n = schedule_get(schedule_of(call), random_arg(call), call->span);
+  int64_t i;
+  return expr_is_const_int(n, &i) ? value_int(i) : value_node(n);
+}
+static Value remove_rv(BuiltinCall *call) {
+  schedule_remove(schedule_of(call), random_arg(call), call->span);
+  return value_none();
+}
+static Value show(BuiltinCall *call) {
+  fputs(ir_print(schedule_module(schedule_of(call)), NULL), stdout);
+  printf("\n# trace\n%s", trace_text(schedule_trace(schedule_of(call))));
+  return value_none();
+}
+
+static const Builtin schedule_methods[] = {
+    {"work_on", "func_name", work_on, "the function that blocks are looked up in"},
+    {"copy", "", copy,
+     "another schedule in the same state; the random variables are valid in both"},
+    {"seed", "seed", seed, "sets the seed of sampling"},
+    {"fork_seed", "", fork_seed, "draws a seed for another schedule"},
+    {"get", "rand_var_or_sref", get,
+     "the block, loop or integer that a random variable stands for"},
+    {"get_sref", "rand_var_or_stmt", get, "the same as get"},
+    {"remove_rv", "rand_var", remove_rv, "forgets a random variable"},
+    {"show", "*rest, **more", show, "prints the module and the trace"},
+};
+
+static Value schedule_attr(Value v, const char *name, Span span) {
+  (void)span;
+  Schedule *s = v.object;
+  if (str_same(name, "mod")) return value_node(schedule_module(s));
+  if (str_same(name, "trace")) return value_of(&type_trace, (void *)(uintptr_t)schedule_trace(s));
+  if (str_same(name, "func_working_on")) {
+    const char *func = schedule_working_on(s);
+    return func ? value_node(module_global(schedule_module(s), func)) : value_none();
+  }
+  const Primitive *p = primitive_find(name);
+  if (!p) return value_absent();
+  return value_of(&type_primitive, NEW(BoundPrimitive, .schedule = s, .primitive = p));
+}
+
+static void schedule_names(Value v, StrVec *out) {
+  (void)v;
+  vec_push(out, "mod");
+  vec_push(out, "trace");
+  for (int i = 0; primitive_at(i); i++) vec_push(out, primitive_at(i)->name);
+}
+
+const ValueType type_schedule = {.name = "Schedule",
+                                 .get_attr = schedule_attr,
+                                 .attr_names = schedule_names,
+                                 .methods = schedule_methods,
+                                 .method_count =
+                                     sizeof schedule_methods / sizeof *schedule_methods};
+
+static Value new_schedule(BuiltinCall *call) {
+  if (ARG(0).type == &type_poison) raise(ERROR_POISONED, SPAN(0), "an earlier error");
+  Node *m = to_module(ARG(0), SPAN(0));
+  int64_t seed = value_is_none(ARG(1)) ? 0 : value_as_int(ARG(1), "a seed", SPAN(1));
+  Value s = value_schedule(schedule_new(m, (uint64_t)seed));
+  bool lone = !value_is_node(ARG(0), NK_IRModule);
+  if (lone)
+    schedule_work_on(s.object, AS(GlobalVar, AS(IRModule, m)->globals.at[0])->name, SPAN(0));
+  return s;
+}
+
+const Builtin schedule_builtin = {
+    "Schedule", "mod, seed=None, debug_mask='none', error_render_level='detail', enable_check=True",
+    new_schedule, "a schedule of the tensor programs of a module"};

@@ -1,0 +1,292 @@
+/* compute_at.c -- compute_at and reverse_compute_at: a block moves under a loop of those that use
+ * its result, or that it uses, and computes there what that step needs. */
+#include "passes/schedule/schedule_impl.h"
+
+/* ---- the domain of the block that moves ---- */
+
+/* What a variable of the block runs over: [min, min + extent), or all of its domain (min NULL). */
+typedef struct Domain {
+  Node *min, *extent;
+  bool guarded; /* it may reach over the end of the variable's own domain */
+} Domain;
+
+/* Index `i` of the region is variable + constant: the variable, or NULL. */
+static Node *variable_of(Node *index, Node **offset) {
+  *offset = int_imm(index->dtype, 0, index->span);
+  if (IS(Var, index)) return index;
+  Node *a = IS(Add, index) ? AS(Add, index)->a : IS(Sub, index) ? AS(Sub, index)->a : NULL;
+  Node *b = IS(Add, index) ? AS(Add, index)->b : IS(Sub, index) ? AS(Sub, index)->b : NULL;
+  int64_t k;
+  if (!IS(Var, a) || !expr_is_const_int(b, &k)) return NULL;
+  *offset = IS(Add, index) ? b : expr_neg(b, index->span);
+  return a;
+}
+
+static int iter_index(const Block *b, const Node *var) {
+  for (int i = 0; i < b->iter_vars.len; i++)
+    if (AS(IterVar, b->iter_vars.at[i])->var == var) return i;
+  return -1;
+}
+
+/* Which values of its variables make the block touch what is needed. */
+static void solve(const Block *b, Node *region, const Touched *need, Domain *domains,
+                  Analyzer *facts) {
+  NodeVec dims = AS(BufferRegion, region)->region;
+  for (int d = 0; d < dims.len; d++) {
+    Range *r = AS(Range, dims.at[d]);
+    Node *offset, *var = variable_of(r->min, &offset);
+    int i = var ? iter_index(b, var) : -1;
+    if (i < 0 || !expr_is_one(r->extent) || !need->lo.at[d]) continue;
+    Range *own = AS(Range, AS(IterVar, b->iter_vars.at[i])->dom);
+    Node *lo = arith_simplify(facts, expr_sub(need->lo.at[d], offset));
+    Node *n = expr_add(expr_sub(need->hi.at[d], need->lo.at[d]), int_imm(lo->dtype, 1, lo->span));
+    Node *extent = arith_simplify(facts, n), *end = expr_add(own->min, own->extent);
+    /* More than all of it is all of it. */
+    if (arith_can_prove(facts, expr_binary(NK_GE, extent, own->extent, lo->span))) continue;
+    if (domains[i].min && !(arith_can_prove_equal(facts, domains[i].min, lo) &&
+                            arith_can_prove_equal(facts, domains[i].extent, extent))) {
+      domains[i].min = NULL; /* two dimensions ask for different steps: all of them */
+      continue;
+    }
+    bool below = !arith_can_prove(facts, expr_binary(NK_GE, lo, own->min, lo->span));
+    bool above = !arith_can_prove(facts, expr_binary(NK_LE, expr_add(lo, extent), end, lo->span));
+    domains[i] = (Domain){lo, extent, below || above};
+  }
+}
+
+/* ---- building the nest at its new place ---- */
+
+static Node *new_nest(ScheduleCall *c, Block *b, const Domain *domains, bool keep_unit_loops) {
+  NodeVec values = {0}, loops = {0}, extents = {0};
+  Node *predicate = int_imm(BOOL, 1, c->span);
+  for (int i = 0; i < b->iter_vars.len; i++) {
+    Range *own = AS(Range, AS(IterVar, b->iter_vars.at[i])->dom);
+    Node *min = domains[i].min ? domains[i].min : own->min;
+    Node *extent = domains[i].min ? domains[i].extent : own->extent, *value = min;
+    if (keep_unit_loops || !expr_is_one(extent)) {
+      Node *ax = var_new(str_format("ax%d", loops.len), extent->dtype, c->span);
+      vec_push(&loops, ax);
+      vec_push(&extents, extent);
+      value = expr_add(min, ax);
+    }
+    vec_push(&values, value);
+    if (!domains[i].guarded) continue;
+    Node *low = expr_binary(NK_GE, value, own->min, c->span);
+    Node *high = expr_binary(NK_LT, value, expr_add(own->min, own->extent), c->span);
+    Node *inside = expr_and(low, high);
+    predicate = expr_is_one(predicate) ? inside : expr_and(predicate, inside);
+  }
+  Node *nest = MAKE(BlockRealize, c->span, VOID_TYPE, .iter_values = values, .predicate = predicate,
+                    .block = &b->node);
+  for (int i = loops.len - 1; i >= 0; i--)
+    nest = MAKE(For, c->span, VOID_TYPE, .min = int_imm(extents.at[i]->dtype, 0, c->span),
+                .extent = extents.at[i], .var = loops.at[i], .body = nest);
+  return nest;
+}
+
+/* The statements of a body, of which one is added before the i-th. */
+static Node *with_statement(Node *body, int i, Node *stmt) {
+  NodeVec old = IS(SeqStmt, body) ? AS(SeqStmt, body)->stmts : NODES(body), all = {0};
+  for (int k = 0; k <= old.len; k++) {
+    if (k == i) vec_push(&all, stmt);
+    if (k < old.len) vec_push(&all, old.at[k]);
+  }
+  return stmt_seq(all, body->span);
+}
+
+/* Statements of the loop's body that hold a block of the list: the first and the last one. */
+static void span_of_blocks(Node *body, NodeVec blocks, int *first, int *last) {
+  NodeVec stmts = IS(SeqStmt, body) ? AS(SeqStmt, body)->stmts : NODES(body);
+  *first = stmts.len;
+  *last = -1;
+  for (int i = 0; i < stmts.len; i++)
+    for each (Node *, b, &blocks)
+      if (mentions(stmts.at[i], *b)) {
+        if (i < *first) *first = i;
+        *last = i;
+      }
+}
+
+/* ---- the two primitives ---- */
+
+typedef struct Move {
+  ScheduleCall *call;
+  BlockRef *ref;
+  Block *block;
+  Place from, to;
+  Node *scope, *loop;
+  NodeVec related; /* consumers, or producers when `reverse` */
+  bool reverse;
+} Move;
+
+static Move begin_move(ScheduleCall *c, bool reverse) {
+  Move m = {.call = c, .ref = block_arg(c, 0), .to = loop_arg(c, 1), .reverse = reverse};
+  m.block = AS(Block, m.ref->node);
+  m.from = place_of(c, m.ref->func, m.ref->node);
+  m.loop = vec_last(&m.to.path);
+  m.scope = scope_block(&m.from);
+  const char *name = m.block->name;
+  if (!m.scope) schedule_fail(c, m.ref->node, "the root block can't be moved");
+  if (scope_block(&m.to) != m.scope)
+    schedule_fail(c, m.loop, "the loop '%s' is not in the block that '%s' stands in",
+                  AS(Var, AS(For, m.loop)->var)->name, name);
+  for each (Node *, s, &m.from.path)
+    if (*s == m.loop)
+      schedule_fail(c, m.loop, "the loop '%s' is around block '%s' already",
+                    AS(Var, AS(For, m.loop)->var)->name, name);
+  const char *why = why_not_complete(m.scope, m.ref->node);
+  const char *nor = why ? why_not_reduction(m.scope, m.ref->node) : NULL;
+  if (nor)
+    schedule_fail(c, m.ref->node, "'%s' is no complete block (%s) and no reduction (%s)", name, why,
+                  nor);
+  if (!expr_is_one(AS(BlockRealize, realize_of(&m.from))->predicate))
+    schedule_fail(c, m.ref->node, "the block '%s' runs under a condition", name);
+  m.related = reverse ? producers_of(m.scope, m.ref->node) : consumers_of(m.scope, m.ref->node);
+  if (!m.related.len)
+    schedule_fail(c, m.ref->node, "block '%s' has no %s", name,
+                  reverse ? "producers" : "consumers");
+  return m;
+}
+
+static void need_internal(const Move *m) {
+  for each (Node *, w, &m->block->writes) {
+    Node *buffer = AS(BufferRegion, *w)->buffer;
+    bool own = false;
+    for each (Node *, s, &m->from.path)
+      if (IS(Block, *s))
+        for each (Node *, b, &AS(Block, *s)->alloc_buffers) own |= *b == buffer;
+    if (!own)
+      schedule_fail(m->call, &m->block->node,
+                    "block '%s' writes '%s', which is seen outside of the function", m->block->name,
+                    AS(Buffer, buffer)->name);
+  }
+}
+
+static void need_under_loop(const Move *m) {
+  for each (Node *, b, &m->related)
+    if (!mentions(AS(For, m->loop)->body, *b))
+      schedule_fail(m->call, *b, "the %s '%s' of block '%s' is not under the loop '%s'",
+                    m->reverse ? "producer" : "consumer", AS(Block, *b)->name, m->block->name,
+                    AS(Var, AS(For, m->loop)->var)->name);
+}
+
+/* Moving over another block must not change what either of them sees: a consumer that moves forward
+ * must not write what one before it uses, a producer that moves back must not read what one behind
+ * it writes. */
+static void need_no_conflict(const Move *m) {
+  NodeVec realizes = child_realizes(m->scope);
+  bool before = true;
+  for each (Node *, r, &realizes) {
+    Block *other = AS(Block, AS(BlockRealize, *r)->block);
+    if (other == m->block) {
+      before = false;
+      continue;
+    }
+    if (before != m->reverse) continue;
+    NodeVec regions = m->reverse ? m->block->writes : m->block->reads;
+    for each (Node *, region, &regions) {
+      Node *buffer = AS(BufferRegion, *region)->buffer;
+      if (block_writes(other, buffer) || (m->reverse && block_reads(other, buffer)))
+        schedule_fail(m->call, &other->node, "block '%s' stands between and %s '%s'", other->name,
+                      block_writes(other, buffer) ? "writes" : "reads", AS(Buffer, buffer)->name);
+    }
+  }
+}
+
+/* What of a buffer the related blocks touch in one step of the loop. */
+static Touched need_of(const Move *m, Node *buffer, Analyzer *facts) {
+  Touched need = {.buffer = buffer};
+  for each (Node *, other, &m->related) {
+    Place p = place_of(m->call, m->ref->func, *other);
+    NodeVec inner = loops_inside(&p, m->loop);
+    NodeVec regions = m->reverse ? AS(Block, *other)->writes : AS(Block, *other)->reads;
+    for each (Node *, r, &regions)
+      if (AS(BufferRegion, *r)->buffer == buffer)
+        touch(&need, AS(BlockRealize, realize_of(&p)), *r, inner, facts);
+  }
+  return need;
+}
+
+/* What a consumer reads in its part of the domain is done by then: its producers under the loop
+ * have touched it in this step. */
+static void need_it_done(const Move *m, const Domain *domains, Node *region, const Touched *done,
+                         Analyzer *facts) {
+  Map ranges = {0};
+  for (int i = 0; i < m->block->iter_vars.len; i++) {
+    IterVar *v = AS(IterVar, m->block->iter_vars.at[i]);
+    Node *own = v->dom;
+    if (domains[i].min)
+      own =
+          MAKE(Range, v->node.span, VOID_TYPE, .min = domains[i].min, .extent = domains[i].extent);
+    map_set(&ranges, v->var, own);
+  }
+  NodeVec dims = AS(BufferRegion, region)->region;
+  for (int d = 0; d < dims.len; d++) {
+    Node *min = AS(Range, dims.at[d])->min, *extent = AS(Range, dims.at[d])->extent;
+    Node *last = expr_sub(expr_add(min, extent), int_imm(extent->dtype, 1, extent->span));
+    Node *lo, *hi, *unused, *from = done->lo.at[d], *to = done->hi.at[d];
+    bool ready = from && arith_bounds_over(min, &ranges, &lo, &unused) &&
+                 arith_bounds_over(last, &ranges, &unused, &hi) &&
+                 arith_can_prove(facts, expr_binary(NK_GE, lo, from, min->span)) &&
+                 arith_can_prove(facts, expr_binary(NK_LE, hi, to, min->span));
+    if (!ready)
+      schedule_fail(
+          m->call, &m->block->node,
+          "block '%s' reads dimension %d of '%s', of which one step of the loop '%s' is not "
+          "known to make all that is read",
+          m->block->name, d, AS(Buffer, done->buffer)->name, AS(Var, AS(For, m->loop)->var)->name);
+  }
+}
+
+static void finish_move(Move *m) {
+  ScheduleCall *c = m->call;
+  Place under = m->to;
+  vec_push(&under.path, AS(For, m->loop)->body); /* the loop itself is known below it */
+  Analyzer *facts = facts_at(&under);
+  Domain domains[64] = {{0}};
+  if (m->block->iter_vars.len > 64)
+    schedule_fail(c, &m->block->node, "the block has too many axes");
+  NodeVec regions = m->reverse ? m->block->reads : m->block->writes;
+  for each (Node *, r, &regions) {
+    Touched need = need_of(m, AS(BufferRegion, *r)->buffer, facts);
+    if (need.lo.len) solve(m->block, *r, &need, domains, facts);
+  }
+  for each (Node *, r, &regions) {
+    if (!m->reverse) break;
+    Touched done = need_of(m, AS(BufferRegion, *r)->buffer, facts);
+    if (done.lo.len) need_it_done(m, domains, *r, &done, facts);
+  }
+  Node *nest = new_nest(c, m->block, domains, flag_arg(c, 2));
+  nest = simplify_bindings(c, nest, facts);
+  Node *gone = removed_with(&m->from), *loop = m->loop;
+  int first, last, index = (int)int_arg(c, 3, "index");
+  Node *body = AS(For, loop)->body;
+  span_of_blocks(body, m->related, &first, &last);
+  NodeVec stmts = IS(SeqStmt, body) ? AS(SeqStmt, body)->stmts : NODES(body);
+  int lowest = m->reverse ? last + 1 : 0, highest = m->reverse ? stmts.len : first;
+  int at = index == -1 ? highest : index == -2 ? lowest : index;
+  if (at < lowest || at > highest)
+    schedule_fail(c, loop, "index must be from %d to %d, or -1 or -2, but is %d", lowest, highest,
+                  index);
+  if (mentions(body, gone)) schedule_fail(c, loop, "the block stands under the loop already");
+  take_out(c, &m->from, NULL);
+  m->to = loop_arg(c, 1);
+  loop = vec_last(&m->to.path);
+  schedule_replace(c, m->ref->func, loop,
+                   loop_with_body(AS(For, loop), with_statement(AS(For, loop)->body, at, nest)));
+}
+
+void primitive_compute_at(ScheduleCall *c) {
+  Move m = begin_move(c, false);
+  need_internal(&m);
+  need_under_loop(&m);
+  need_no_conflict(&m);
+  finish_move(&m);
+}
+
+void primitive_reverse_compute_at(ScheduleCall *c) {
+  Move m = begin_move(c, true);
+  need_under_loop(&m);
+  need_no_conflict(&m);
+  finish_move(&m);
+}

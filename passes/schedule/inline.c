@@ -1,0 +1,246 @@
+/* inline.c -- compute_inline and reverse_compute_inline: an elementwise block becomes part of those
+ * around it. */
+#include "passes/schedule/schedule_impl.h"
+
+/* ---- taking a block out ---- */
+
+/* The outermost statement that holds nothing but the last of the place: what goes with it. */
+Node *removed_with(const Place *p) {
+  Node *gone = vec_last(&p->path);
+  for (int i = p->path.len - 2; i >= 0; i--) {
+    Node *s = p->path.at[i];
+    if (!IS(BlockRealize, s) && !IS(For, s)) break;
+    gone = s;
+  }
+  return gone;
+}
+
+typedef struct Takeout {
+  Mutator mutator;
+  ScheduleCall *call;
+  Node *gone, *scope; /* a statement, and the block that owned `buffer` */
+  Node *buffer;       /* NULL: none */
+} Takeout;
+
+static Node *take_out_node(Mutator *m, Node *n) {
+  Takeout *t = (Takeout *)(void *)m;
+  if (n == t->gone) return NULL;
+  if (node_family(n->kind) != FAMILY_STMT) return n;
+  Node *out = schedule_rewrite_children(t->call, m, n);
+  if (!IS(Block, out) || !t->buffer) return out;
+  Block copy = *AS(Block, out);
+  NodeVec kept = {0};
+  for each (Node *, b, &copy.alloc_buffers)
+    if (*b != t->buffer) vec_push(&kept, *b);
+  if (kept.len == copy.alloc_buffers.len) return out;
+  copy.alloc_buffers = kept;
+  Node *smaller = gc_copy(&copy, sizeof copy);
+  schedule_renew(t->call, out, smaller);
+  return smaller;
+}
+
+void take_out(ScheduleCall *c, const Place *p, Node *buffer) {
+  Takeout t = {
+      .mutator = {.rewrite = take_out_node}, .call = c, .gone = removed_with(p), .buffer = buffer};
+  PrimFunc f = *AS(PrimFunc, prim_func_of(c, p->func));
+  f.body = mutate(&t.mutator, f.body);
+  schedule_set_function(c, p->func, gc_copy(&f, sizeof f));
+}
+
+/* ---- elementwise blocks ---- */
+
+typedef struct Elementwise {
+  Block *block;
+  BufferStore *store;
+  Node *buffer; /* that it writes */
+} Elementwise;
+
+static bool is_allocated(ScheduleCall *c, const Place *p, Node *buffer) {
+  (void)c;
+  for each (Node *, s, &p->path)
+    if (IS(Block, *s))
+      for each (Node *, b, &AS(Block, *s)->alloc_buffers)
+        if (*b == buffer) return true;
+  return false;
+}
+
+/* One store and nothing else, without conditions. */
+static Elementwise need_one_store(ScheduleCall *c, const Place *p) {
+  Block *b = AS(Block, vec_last(&p->path));
+  if (b->init || b->match_buffers.len || b->alloc_buffers.len || !IS(BufferStore, b->body))
+    schedule_fail(c, &b->node, "the body of block '%s' must be one store", b->name);
+  if (!expr_is_one(AS(BlockRealize, realize_of(p))->predicate))
+    schedule_fail(c, &b->node, "the block '%s' runs under a condition", b->name);
+  BufferStore *store = AS(BufferStore, b->body);
+  if (store->predicate) schedule_fail(c, &b->node, "the store of '%s' is predicated", b->name);
+  return (Elementwise){b, store, store->buffer};
+}
+
+/* Indices that are the block's variables, each once; their positions in *map (Var to index + 1). */
+static void need_permutation(ScheduleCall *c, const Block *b, NodeVec indices, Map *map,
+                             const char *buffer) {
+  for (int i = 0; i < indices.len; i++) {
+    Node *v = indices.at[i];
+    bool own = false;
+    for each (Node *, iv, &b->iter_vars) own |= AS(IterVar, *iv)->var == v;
+    if (!own || map_has(map, v))
+      schedule_fail(
+          c, (Node *)(uintptr_t)&b->node,
+          "block '%s' must access '%s' by its own variables, each once, but index %d is %s",
+          b->name, buffer, i, ir_print(v, NULL));
+    map_set(map, v, (void *)(intptr_t)(i + 1));
+  }
+}
+
+/* A block with another body: its regions follow from it. */
+static Node *with_body(ScheduleCall *c, Block *b, Node *body) {
+  Block copy = *b;
+  copy.body = body;
+  Node *out = gc_copy(&copy, sizeof copy);
+  NodeVec reads, writes;
+  if (!block_access_regions(out, &reads, &writes))
+    schedule_fail(c, &b->node, "what block '%s' accesses is opaque", b->name);
+  AS(Block, out)->reads = reads;
+  AS(Block, out)->writes = writes;
+  schedule_renew(c, &b->node, out);
+  return out;
+}
+
+/* ---- compute_inline ---- */
+
+typedef struct Inline {
+  Mutator mutator;
+  ScheduleCall *call;
+  Elementwise what;
+  NodeVec order; /* the variable of each index of the buffer */
+} Inline;
+
+static Node *inlined_load(Inline *in, Mutator *m, BufferLoad *load) {
+  Map map = {0};
+  for (int i = 0; i < load->indices.len; i++)
+    map_set(&map, in->order.at[i], mutate(m, load->indices.at[i]));
+  return substitute(in->what.store->value, &map);
+}
+
+static Node *inline_node(Mutator *m, Node *n) {
+  Inline *in = (Inline *)(void *)m;
+  if (n == &in->what.block->node) return n;
+  if (IS(BufferLoad, n) && AS(BufferLoad, n)->buffer == in->what.buffer)
+    return inlined_load(in, m, AS(BufferLoad, n));
+  if (!IS(Block, n)) return mutate_children(m, n);
+  Block *b = AS(Block, n);
+  if (!block_reads(b, in->what.buffer)) return schedule_rewrite_children(in->call, m, n);
+  Block parts = *b;
+  parts.init = mutate(m, b->init);
+  return with_body(in->call, (Block *)gc_copy(&parts, sizeof parts), mutate(m, b->body));
+}
+
+/* Blocks that are rewritten are renewed under the block that they were. */
+static Node *inline_block(Mutator *m, Node *n) {
+  Node *out = inline_node(m, n);
+  if (IS(Block, n) && out != n) schedule_renew(((Inline *)(void *)m)->call, n, out);
+  return out;
+}
+
+void primitive_compute_inline(ScheduleCall *c) {
+  BlockRef *ref = block_arg(c, 0);
+  Place p = place_of(c, ref->func, ref->node);
+  Node *scope = scope_block(&p);
+  if (!scope) schedule_fail(c, ref->node, "the root block can't be inlined");
+  const char *why = why_not_complete(scope, ref->node);
+  if (why)
+    schedule_fail(c, ref->node, "'%s' is no complete block: %s", AS(Block, ref->node)->name, why);
+  Elementwise e = need_one_store(c, &p);
+  if (!is_allocated(c, &p, e.buffer))
+    schedule_fail(c, ref->node, "the buffer '%s' is seen outside of the function",
+                  AS(Buffer, e.buffer)->name);
+  Map positions = {0};
+  need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer)->name);
+  Inline in = {
+      .mutator = {.rewrite = inline_block}, .call = c, .what = e, .order = e.store->indices};
+  PrimFunc f = *AS(PrimFunc, prim_func_of(c, ref->func));
+  f.body = mutate(&in.mutator, f.body);
+  schedule_set_function(c, ref->func, gc_copy(&f, sizeof f));
+  Place now = place_of(c, ref->func, ref->node);
+  take_out(c, &now, e.buffer);
+  schedule_renew(c, ref->node, NULL);
+}
+
+/* ---- reverse_compute_inline ---- */
+
+static Node *replace_load(Mutator *m, Node *n) {
+  Inline *in = (Inline *)(void *)m;
+  if (IS(BufferLoad, n) && AS(BufferLoad, n)->buffer == in->what.buffer)
+    return in->what.store->value;
+  return mutate_children(m, n);
+}
+
+static void need_one_load(ScheduleCall *c, const Block *b, const Node *buffer, NodeVec *indices);
+
+typedef struct Loads {
+  const Node *buffer;
+  NodeVec found;
+} Loads;
+static WalkResult note_load(Walker *w, Node *n) {
+  Loads *l = w->context;
+  if (IS(BufferLoad, n) && AS(BufferLoad, n)->buffer == l->buffer) vec_push(&l->found, n);
+  return WALK_ON;
+}
+
+/* Every load of the buffer has the same indices. */
+static void need_one_load(ScheduleCall *c, const Block *b, const Node *buffer, NodeVec *indices) {
+  Loads l = {buffer, {0}};
+  Walker w = {.enter = note_load, .context = &l, .once = true};
+  walk(&w, b->body);
+  REQUIRE(l.found.len, "the consumer reads the buffer");
+  for each (Node *, n, &l.found)
+    if (!node_equal(*n, l.found.at[0], false, NULL))
+      schedule_fail(c, (Node *)(uintptr_t)&b->node,
+                    "block '%s' reads more than one element of '%s'", b->name,
+                    AS(Buffer, buffer)->name);
+  *indices = AS(BufferLoad, l.found.at[0])->indices;
+}
+
+void primitive_reverse_compute_inline(ScheduleCall *c) {
+  BlockRef *ref = block_arg(c, 0);
+  Place p = place_of(c, ref->func, ref->node);
+  Node *scope = scope_block(&p);
+  if (!scope) schedule_fail(c, ref->node, "the root block can't be inlined");
+  const char *why = why_not_complete(scope, ref->node);
+  if (why)
+    schedule_fail(c, ref->node, "'%s' is no complete block: %s", AS(Block, ref->node)->name, why);
+  Elementwise consumer = need_one_store(c, &p);
+  NodeVec producers = producers_of(scope, ref->node);
+  if (producers.len != 1)
+    schedule_fail(c, ref->node, "block '%s' must have one producer, but has %d",
+                  consumer.block->name, producers.len);
+  Place from = place_of(c, ref->func, producers.at[0]);
+  why = why_not_complete(scope, producers.at[0]);
+  if (why)
+    schedule_fail(c, producers.at[0], "the producer '%s' is no complete block: %s",
+                  AS(Block, producers.at[0])->name, why);
+  Elementwise producer = need_one_store(c, &from);
+  NodeVec users = consumers_of(scope, producers.at[0]);
+  if (users.len != 1)
+    schedule_fail(c, producers.at[0], "the producer '%s' has other consumers",
+                  producer.block->name);
+  if (!is_allocated(c, &from, producer.buffer))
+    schedule_fail(c, producers.at[0], "the buffer '%s' is seen outside of the function",
+                  AS(Buffer, producer.buffer)->name);
+  NodeVec indices;
+  need_one_load(c, consumer.block, producer.buffer, &indices);
+  Map positions = {0}, vars = {0};
+  need_permutation(c, consumer.block, indices, &positions, AS(Buffer, producer.buffer)->name);
+  if (positions.live != consumer.block->iter_vars.len)
+    schedule_fail(c, ref->node, "block '%s' must read an element for each of its steps",
+                  consumer.block->name);
+  for (int i = 0; i < indices.len; i++)
+    map_set(&vars, indices.at[i], producer.store->indices.at[i]);
+  Inline in = {.mutator = {.rewrite = replace_load}, .call = c, .what = producer};
+  Node *body = mutate(&in.mutator, substitute(consumer.block->body, &vars));
+  Node *merged = with_body(c, producer.block, body);
+  schedule_replace(c, ref->func, &producer.block->node, merged);
+  Place now = place_of(c, ref->func, ref->node);
+  take_out(c, &now, producer.buffer);
+  schedule_renew(c, ref->node, NULL);
+}

@@ -1,0 +1,63 @@
+/* schedule.h -- schedules: a module, and primitives that change how its tensor programs run but not
+ * what they compute.
+ *
+ * A primitive is a row of primitive.def: what it takes and gives are random variables (Vars) that
+ * stand for blocks, loops and integers of the module as it is at the time. A loop is its loop
+ * variable, a block is followed from rewrite to rewrite. Each step is recorded in a trace. A step
+ * that may not be done raises ScheduleError and changes nothing. */
+#ifndef PASSES_SCHEDULE_SCHEDULE_H
+#define PASSES_SCHEDULE_SCHEDULE_H
+
+#include "ir/ir.h"
+
+typedef struct Schedule Schedule;
+
+/* What a primitive gives back to a script. */
+typedef enum { GIVES_NONE, GIVES_ONE, GIVES_LIST } PrimitiveGives;
+
+typedef struct ScheduleCall ScheduleCall;
+typedef struct Primitive {
+  const char *name;
+  const char *signature; /* parameters with defaults, as those of builtins */
+  PrimitiveGives gives;
+  void (*run)(ScheduleCall *call);
+  const char *doc;
+} Primitive;
+const Primitive *primitive_find(const char *name);
+const Primitive *primitive_at(int i); /* NULL past the end */
+
+/* One step. args: beside the parameters of the signature; random variables, IntImm, FloatImm,
+ * StringImm, Array, Dict, IndexMap, Buffer; NULL for None, and an Array for *rest. */
+typedef struct Instruction {
+  const Primitive *primitive;
+  NodeVec args, results; /* results: new random variables */
+  Node *decision;        /* of sampling primitives: what was drawn; else NULL */
+} Instruction;
+typedef VEC(Instruction) Trace;
+
+/* seed 0: the same for every schedule. */
+Schedule *schedule_new(Node *module, uint64_t seed);
+Schedule *schedule_copy(const Schedule *s); /* the same random variables are valid in the copy */
+Node *schedule_module(const Schedule *s);
+const Trace *schedule_trace(const Schedule *s);
+void schedule_work_on(Schedule *s, const char *function, Span span);
+const char *schedule_working_on(const Schedule *s); /* NULL: not told */
+void schedule_set_seed(Schedule *s, uint64_t seed);
+uint64_t schedule_fork_seed(Schedule *s);
+
+/* Runs a primitive and records it. decision: what a sampling primitive shall draw, or NULL. */
+NodeVec schedule_apply(Schedule *s, const Primitive *p, NodeVec args, Node *decision, Span span);
+
+/* The Block, For or IntImm that a random variable stands for. */
+Node *schedule_get(const Schedule *s, Node *random_var, Span span);
+void schedule_remove(Schedule *s, Node *random_var, Span span);
+
+/* ---- traces (trace.c) ---- */
+
+/* As lines of script: "b0 = sch.get_block(name=...)". */
+const char *trace_text(const Trace *t);
+/* Runs the steps on a schedule; their random variables are replaced by new ones. With decisions
+ * false, sampling draws again. */
+void trace_replay(const Trace *t, Schedule *s, bool decisions, Span span);
+
+#endif

@@ -1,0 +1,123 @@
+/* schedule_impl.h -- what the files of passes/schedule/ share. */
+#ifndef PASSES_SCHEDULE_SCHEDULE_IMPL_H
+#define PASSES_SCHEDULE_SCHEDULE_IMPL_H
+
+#include "ir/arith/arith.h"
+#include "passes/schedule/schedule.h"
+
+struct ScheduleCall {
+  Schedule *schedule;
+  const Primitive *primitive;
+  NodeVec args, results;
+  Node *decision;
+  Span span;
+};
+
+/* A block of the module as it is now; node NULL: it is gone. */
+typedef struct BlockRef {
+  const char *func; /* interned */
+  Node *node;       /* Block */
+} BlockRef;
+
+/* A place in a function: the statements from its body down to one of them, which is the last. */
+typedef struct Place {
+  const char *func;
+  NodeVec path;
+} Place;
+
+/* ---- state (state.c) ---- */
+
+/* Refuses the step. `at` (For, Block or NULL) is shown with the reason. */
+_Noreturn void schedule_fail(ScheduleCall *c, Node *at, const char *format, ...) PRINTF_LIKE(3, 4);
+
+Node *prim_func_of(const ScheduleCall *c, const char *func); /* PrimFunc */
+/* The place of a For or Block; an empty path if the function has none such. */
+Place place_of(const ScheduleCall *c, const char *func, Node *stmt);
+/* Puts a statement in the place of another one. Blocks around it are followed. */
+void schedule_replace(ScheduleCall *c, const char *func, Node *old, Node *new);
+/* The block `new` is what `old` has become, for those who refer to it; NULL: it is gone. */
+void schedule_renew(ScheduleCall *c, Node *old, Node *new);
+/* mutate_children for rewrites of statements: changed blocks are followed. m->context is anything.
+ */
+Node *schedule_rewrite_children(ScheduleCall *c, Mutator *m, Node *n);
+/* Replaces variables and buffers everywhere in a function. */
+void schedule_substitute(ScheduleCall *c, const char *func, const Map *map);
+void schedule_set_function(ScheduleCall *c, const char *func, Node *prim_func);
+
+BlockRef *block_ref(ScheduleCall *c, const char *func, Node *block);
+/* The one block of that name; func NULL: in the function worked on, or the only one. (find.c) */
+BlockRef *find_block(ScheduleCall *c, const char *name, const char *func);
+
+/* ---- arguments and results (state.c) ---- */
+
+BlockRef *block_arg(ScheduleCall *c, int i);         /* a random variable, or the name of a block */
+Place loop_place(ScheduleCall *c, Node *random_var); /* its last statement is the For */
+Place loop_arg(ScheduleCall *c, int i);
+bool is_block_arg(ScheduleCall *c, int i); /* rather than a loop */
+bool flag_arg(ScheduleCall *c, int i);
+int64_t int_arg(ScheduleCall *c, int i, const char *what);
+const char *text_arg(ScheduleCall *c, int i, const char *what);
+NodeVec list_arg(ScheduleCall *c, int i); /* of *rest or a list */
+/* An integer expression with the random variables in it replaced by their values. */
+Node *expr_value(ScheduleCall *c, Node *n);
+void give_block(ScheduleCall *c, const char *func, Node *block);
+void give_loop(ScheduleCall *c, const char *func, Node *loop_var);
+void give_int(ScheduleCall *c, Node *value);
+
+/* ---- blocks and scopes (scope.c) ---- */
+
+/* The innermost block around the last statement of a place, which is not it itself. */
+Node *scope_block(const Place *p);
+/* For statements between that block and the last statement, which is not among them. */
+NodeVec loops_around(const Place *p);
+/* The BlockRealize of a block in a place that ends in the block. */
+Node *realize_of(const Place *p);
+/* BlockRealize statements below a statement and not inside another block, in order. */
+NodeVec child_realizes(Node *stmt);
+/* Does the block read or write the buffer? */
+bool block_reads(const Block *b, const Node *buffer);
+bool block_writes(const Block *b, const Node *buffer);
+/* Child blocks of the scope that write what `block` reads, or read what it writes. */
+NodeVec producers_of(Node *scope, Node *block);
+NodeVec consumers_of(Node *scope, Node *block);
+/* Why the block is no complete block, or no reduction block, of the scope; NULL: it is one. */
+const char *why_not_complete(Node *scope, Node *block);
+const char *why_not_reduction(Node *scope, Node *block);
+bool mentions(Node *n, const Node *var);
+
+/* ---- taking blocks out (inline.c) ---- */
+
+/* The outermost statement that holds nothing but the last of the place. */
+Node *removed_with(const Place *p);
+/* Takes it out of the function, and a buffer (or NULL) out of the blocks that own it. */
+void take_out(ScheduleCall *c, const Place *p, Node *buffer);
+
+/* ---- regions (region.c) ---- */
+
+/* The least and the greatest index of each dimension of a buffer that is touched; NULL where that
+ * is not known. Empty: nothing so far. */
+typedef struct Touched {
+  Node *buffer;
+  NodeVec lo, hi;
+} Touched;
+/* Adds a BufferRegion of a block, over all steps of the loops. */
+void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts);
+/* As Ranges; a dimension that is not known, or seems larger than the buffer, is whole. */
+NodeVec touched_ranges(const Touched *t, Analyzer *facts);
+/* For statements of a place below one of them. */
+NodeVec loops_inside(const Place *p, const Node *loop);
+
+/* ---- loops and bindings (loop.c) ---- */
+
+/* A copy of a loop over another body. */
+Node *loop_with_body(const For *loop, Node *body);
+/* What is known at a place: ranges of the loops around it, and conditions of its blocks. */
+Analyzer *facts_at(const Place *p);
+/* Bindings and predicates of the blocks below, simplified. `facts` gets the loops below. */
+Node *simplify_bindings(ScheduleCall *c, Node *stmt, Analyzer *facts);
+
+#define PRIMITIVE(name, signature, gives, doc) void primitive_##name(ScheduleCall *c);
+#define ALIAS(name, of)
+#include "passes/schedule/primitive.def"
+
+#endif

@@ -1,0 +1,122 @@
+/* scope.c -- blocks and the blocks that they stand in: who reads what whom writes, and which blocks
+ * compute each element once and for itself (complete), or by steps that commute (reduction). */
+#include "passes/schedule/schedule_impl.h"
+
+Node *scope_block(const Place *p) {
+  for (int i = p->path.len - 2; i >= 0; i--)
+    if (IS(Block, p->path.at[i])) return p->path.at[i];
+  return NULL;
+}
+
+NodeVec loops_around(const Place *p) {
+  NodeVec loops = {0};
+  for (int i = 0; i < p->path.len - 1; i++) {
+    if (IS(Block, p->path.at[i])) loops.len = 0;
+    else if (IS(For, p->path.at[i])) vec_push(&loops, p->path.at[i]);
+  }
+  return loops;
+}
+
+Node *realize_of(const Place *p) {
+  REQUIRE(p->path.len >= 2 && IS(BlockRealize, p->path.at[p->path.len - 2]), "a place of a block");
+  return p->path.at[p->path.len - 2];
+}
+
+static WalkResult note_realize(Walker *w, Node *n) {
+  if (IS(BlockRealize, n)) vec_push((NodeVec *)w->context, n);
+  return IS(BlockRealize, n) || node_family(n->kind) != FAMILY_STMT ? WALK_PRUNE : WALK_ON;
+}
+
+NodeVec child_realizes(Node *stmt) {
+  NodeVec found = {0};
+  Walker w = {.enter = note_realize, .context = &found};
+  walk(&w, IS(Block, stmt) ? AS(Block, stmt)->body : stmt);
+  return found;
+}
+
+static bool has_region_of(NodeVec regions, const Node *buffer) {
+  for each (Node *, r, &regions)
+    if (AS(BufferRegion, *r)->buffer == buffer) return true;
+  return false;
+}
+bool block_reads(const Block *b, const Node *buffer) { return has_region_of(b->reads, buffer); }
+bool block_writes(const Block *b, const Node *buffer) { return has_region_of(b->writes, buffer); }
+
+/* Blocks of the scope that have in `theirs` a buffer that `block` has in `ours`. */
+static NodeVec related(Node *scope, Node *block, bool producers) {
+  NodeVec found = {0}, realizes = child_realizes(scope);
+  const Block *b = AS(Block, block);
+  for each (Node *, r, &realizes) {
+    Node *other = AS(BlockRealize, *r)->block;
+    const Block *o = AS(Block, other);
+    bool is = false;
+    if (producers)
+      for each (Node *, region, &b->reads) is |= block_writes(o, AS(BufferRegion, *region)->buffer);
+    else
+      for each (Node *, region, &b->writes) is |= block_reads(o, AS(BufferRegion, *region)->buffer);
+    if (is && other != block) vec_push(&found, other);
+  }
+  return found;
+}
+NodeVec producers_of(Node *scope, Node *block) { return related(scope, block, true); }
+NodeVec consumers_of(Node *scope, Node *block) { return related(scope, block, false); }
+
+typedef struct Mention {
+  const Node *var;
+} Mention;
+static WalkResult is_it(Walker *w, Node *n) {
+  return n == ((Mention *)w->context)->var ? WALK_STOP : WALK_ON;
+}
+bool mentions(Node *n, const Node *var) {
+  Mention m = {var};
+  Walker w = {.enter = is_it, .context = &m, .once = true};
+  return n && !walk(&w, n);
+}
+
+/* ---- complete blocks and reductions ---- */
+
+/* Another block of the scope that writes what this one writes, or NULL. */
+static const Block *other_writer(Node *scope, Node *block) {
+  NodeVec realizes = child_realizes(scope);
+  for each (Node *, r, &realizes) {
+    const Block *o = AS(Block, AS(BlockRealize, *r)->block);
+    if (&o->node == block) continue;
+    for each (Node *, region, &AS(Block, block)->writes)
+      if (block_writes(o, AS(BufferRegion, *region)->buffer)) return o;
+  }
+  return NULL;
+}
+
+static const char *not_dominant(Node *scope, Node *block) {
+  const Block *other = other_writer(scope, block);
+  return other ? str_format("block '%s' writes the same buffer", other->name) : NULL;
+}
+
+const char *why_not_complete(Node *scope, Node *block) {
+  const Block *b = AS(Block, block);
+  for each (Node *, v, &b->iter_vars)
+    if (AS(IterVar, *v)->iter_kind != ITER_SPATIAL)
+      return str_format("its variable '%s' is not data-parallel",
+                        AS(Var, AS(IterVar, *v)->var)->name);
+  for each (Node *, r, &b->writes)
+    if (block_reads(b, AS(BufferRegion, *r)->buffer))
+      return str_format("it both reads and writes buffer '%s'",
+                        AS(Buffer, AS(BufferRegion, *r)->buffer)->name);
+  return not_dominant(scope, block);
+}
+
+const char *why_not_reduction(Node *scope, Node *block) {
+  const Block *b = AS(Block, block);
+  if (!b->init) return "it has no init";
+  for each (Node *, v, &b->iter_vars) {
+    IterVar *iv = AS(IterVar, *v);
+    const char *name = AS(Var, iv->var)->name;
+    if (iv->iter_kind == ITER_SPATIAL) continue;
+    if (iv->iter_kind != ITER_REDUCE)
+      return str_format("its variable '%s' is neither data-parallel nor of a reduction", name);
+    for each (Node *, r, &b->writes)
+      if (mentions(*r, iv->var))
+        return str_format("its reduction variable '%s' tells where it writes", name);
+  }
+  return not_dominant(scope, block);
+}
