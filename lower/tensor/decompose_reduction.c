@@ -54,12 +54,23 @@ static bool mentions_outer(Chain *c, Node *e) {
   return !walk(&w, e);
 }
 
+/* A loop that binds nothing runs the whole block again, its init included. */
+static bool repeats(Chain *c) {
+  BlockRealize *r = AS(BlockRealize, c->realize);
+  for each (Node *, loop, &c->loops) {
+    bool bound = expr_is_one(AS(For, *loop)->extent);
+    for each (Node *, value, &r->iter_values) bound |= mentions(*value, AS(For, *loop)->var);
+    if (!bound) return true;
+  }
+  return false;
+}
+
 /* Do the loops of the chain bind reduction variables only, and no others bind them? What the block
  * owns can't leave it. */
 static bool only_reduces(Chain *c) {
   BlockRealize *r = AS(BlockRealize, c->realize);
   Block *b = AS(Block, r->block);
-  if (b->alloc_buffers.len || b->match_buffers.len) return false;
+  if (b->alloc_buffers.len || b->match_buffers.len || repeats(c)) return false;
   if (mentions_loops(c, r->predicate) || mentions_loops(c, b->init)) return false;
   for each (Node *, x, &b->writes)
     if (mentions_loops(c, *x)) return false;

@@ -176,9 +176,10 @@ static NodeVec whole_of(const Node *buffer) {
 
 static NodeVec chosen_consumers(ScheduleCall *c, Node *scope, Node *buffer) {
   NodeVec realizes = child_realizes(scope), out = {0};
-  for each (Node *, r, &realizes)
-    if (block_reads(AS(Block, AS(BlockRealize, *r)->block), buffer))
-      vec_push(&out, AS(BlockRealize, *r)->block);
+  for each (Node *, r, &realizes) {
+    Block *b = AS(Block, AS(BlockRealize, *r)->block);
+    if (block_reads(b, buffer) && !block_writes(b, buffer)) vec_push(&out, &b->node);
+  }
   Node *given = c->args.at[3];
   if (!given) return out;
   NodeVec named = IS(Array, given) ? AS(Array, given)->items : NODES(given), some = {0};
@@ -189,8 +190,8 @@ static NodeVec chosen_consumers(ScheduleCall *c, Node *scope, Node *buffer) {
     bool reads = false;
     for each (Node *, o, &out) reads |= *o == block;
     if (!reads)
-      schedule_fail(c, block, "block '%s' does not read '%s'", AS(Block, block)->name,
-                    AS(Buffer, buffer)->name);
+      schedule_fail(c, block, "block '%s' does not read '%s', or writes it too",
+                    AS(Block, block)->name, AS(Buffer, buffer)->name);
     vec_push(&some, block);
   }
   return some;

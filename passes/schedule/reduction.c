@@ -105,6 +105,15 @@ void primitive_decompose_reduction(ScheduleCall *c) {
                       "the loop '%s' of the reduction is around the loop '%s': the init "
                       "would run again and again",
                       AS(Var, AS(For, *l)->var)->name, AS(Var, AS(For, loop)->var)->name);
+  for each (Node *, l, &d.loops) {
+    bool bound = expr_is_one(AS(For, *l)->extent);
+    for each (Node *, v, &d.realize->iter_values) bound |= mentions(*v, AS(For, *l)->var);
+    if (!bound)
+      schedule_fail(c, *l,
+                    "the loop '%s' runs block '%s' again without telling it: its init must run "
+                    "again too",
+                    AS(Var, AS(For, *l)->var)->name, b->name);
+  }
   Node *nest = init_nest(&d), *init = child_realizes(nest).at[0];
   Block update = *b;
   update.init = NULL;
