@@ -80,9 +80,9 @@ const char *name_hint(Node *n) { return identifier(own_name(n)); }
 
 void name_set(Printer *p, Node *n, const char *text) {
   text = str_intern(text);
+  if (!map_has(&p->names, n)) vec_push(&p->scope, n);
   map_set(&p->names, n, (void *)(uintptr_t)text);
   map_set(&p->taken, text, n);
-  vec_push(&p->scope, n);
   views_note_name(p->views, n);
 }
 

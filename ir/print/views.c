@@ -1,16 +1,16 @@
 /* views.c -- buffers over pointers that no statement declares: text has a line for each,
- * V = T.Buffer((16,), data=p), as soon as all variables that it mentions have names. */
+ * V = T.Buffer((16,), data=p), as soon as all variables and buffers that it mentions have names. */
 #include "ir/print/print.h"
 
 typedef struct View {
   Node *buffer;
-  int missing; /* variables without a name yet */
+  int missing; /* of those without a name yet */
 } View;
 typedef VEC(View *) ViewVec;
 
 struct Views {
   Map declared; /* buffers that need no line */
-  Map waiting;  /* Var to a ViewVec * of views that mention it */
+  Map waiting;  /* Var or Buffer to a ViewVec * of views that mention it */
   ViewVec ready;
 };
 
@@ -30,7 +30,8 @@ typedef struct Mentions {
 static WalkResult note_mention(Walker *w, Node *n) {
   Mentions *m = w->context;
   if (IS(Let, n)) map_set(&m->seen, AS(Let, n)->var, n); /* its own */
-  if (!IS(Var, n) || map_has(&m->seen, n)) return WALK_ON;
+  bool named = IS(Var, n) || (IS(Buffer, n) && n != m->view->buffer);
+  if (!named || map_has(&m->seen, n)) return WALK_ON;
   map_set(&m->seen, n, n);
   ViewVec *list = map_get(&m->views->waiting, n);
   if (!list) map_set(&m->views->waiting, n, list = NEW(ViewVec, 0));
@@ -83,14 +84,14 @@ void survey_function(Printer *p, PrimFunc *f) {
 }
 
 void views_note_name(Views *v, Node *var) {
-  ViewVec *list = v && IS(Var, var) ? map_get(&v->waiting, var) : NULL;
+  ViewVec *list = v ? map_get(&v->waiting, var) : NULL;
   if (!list) return;
   for each (View *, view, list)
     if (--(*view)->missing == 0) vec_push(&v->ready, *view);
 }
 
 void views_note_end(Views *v, Node *var) {
-  ViewVec *list = v && IS(Var, var) ? map_get(&v->waiting, var) : NULL;
+  ViewVec *list = v ? map_get(&v->waiting, var) : NULL;
   if (!list) return;
   for each (View *, view, list) (*view)->missing++;
 }

@@ -111,15 +111,17 @@ struct BlockBuilder {
 };
 
 typedef struct TensorBuilder {
-  BlockBuilder *block; /* innermost; the root at function level */
-  bool in_body;        /* past the signature */
-  bool saw_block;      /* any block at all */
-  Map loops;           /* loop Var to its For (body missing): what T.axis.remap looks up */
-  bool is_today;       /* written in today's dialect: `x = e` can change */
-  bool allocates_here; /* T.alloc_buffer stands where memory begins, not in the block around */
-  Map reassigned;      /* interned names that some suite assigns twice */
-  Map scalars;         /* Buffers of one element that a name stands for */
-  Node *attrs;         /* Dict of T.func_attr, or NULL */
+  BlockBuilder *block;      /* innermost; the root at function level */
+  bool in_body;             /* past the signature */
+  bool saw_block;           /* any block at all */
+  Map loops;                /* loop Var to its For (body missing): what T.axis.remap looks up */
+  bool is_today;            /* written in today's dialect: `x = e` can change */
+  bool allocates_here;      /* T.alloc_buffer stands where memory begins, not in the block around */
+  Map reassigned;           /* interned names that some suite assigns twice */
+  Map expansions;           /* macros to the number of times that they were called, as a pointer */
+  const char *block_suffix; /* of names of blocks, in a macro called again; or NULL */
+  Map scalars;              /* Buffers of one element that a name stands for */
+  Node *attrs;              /* Dict of T.func_attr, or NULL */
   bool is_private;
   NodeVec params, buffers;   /* of the function so far */
   bool is_jit;               /* @T.jit, read as it stands */

@@ -7,6 +7,16 @@ typedef struct Macro {
   bool hygienic; /* names of the body are those of its definition; else those of the call */
 } Macro;
 
+/* In today's dialect the blocks of a second, third, ... expansion in one function have names of
+ * their own: with _1, _2, ... */
+static const char *next_suffix(Macro *m) {
+  if (!tensor->is_today) return tensor->block_suffix;
+  intptr_t before = (intptr_t)map_get(&tensor->expansions, m);
+  map_set(&tensor->expansions, m, (void *)(before + 1));
+  const char *outer = tensor->block_suffix ? tensor->block_suffix : "";
+  return before ? str_format("%s_%d", outer, (int)before) : tensor->block_suffix;
+}
+
 /* The statements of the body, with the parameters bound, as one statement. */
 static Value macro_call(Value v, CallArgs *args) {
   Macro *m = v.object;
@@ -17,7 +27,11 @@ static Value macro_call(Value v, CallArgs *args) {
   Env *env = env_new(around);
   function_bind(m->function, env, args);
   AstDef *def = AST_AS(Def, m->function->def);
-  return value_node(tensor_suite(env, &def->body, args->span));
+  const char *outer = tensor->block_suffix;
+  tensor->block_suffix = next_suffix(m);
+  Node *body = tensor_suite(env, &def->body, args->span);
+  tensor->block_suffix = outer;
+  return value_node(body);
 }
 
 static void macro_repr(Value v, Str *out) {

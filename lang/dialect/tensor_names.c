@@ -105,9 +105,10 @@ Value t_grid(BuiltinCall *call) {
 /* ---- blocks ---- */
 
 Value t_block(BuiltinCall *call) {
-  need_tensor("block", call->span);
-  return value_frame(NEW(Frame, .kind = FRAME_BLOCK,
-                         .name = str_intern(value_as_text(ARG(0), "the name of a block", SPAN(0))),
+  const char *suffix = need_tensor("block", call->span)->block_suffix;
+  const char *name = value_as_text(ARG(0), "the name of a block", SPAN(0));
+  if (suffix && *name) name = str_format("%s%s", name, suffix);
+  return value_frame(NEW(Frame, .kind = FRAME_BLOCK, .name = str_intern(name),
                          .no_realize = value_truth(ARG(1), SPAN(1))));
 }
 

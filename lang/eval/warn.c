@@ -220,6 +220,13 @@ static void check_reached(const AstVec *suite) {
   }
 }
 
+static void forget_reads(Map *names, Ast *statement) {
+  Map reads = {0};
+  note_read(&reads, statement);
+  for (int i = 0; i < reads.len; i++)
+    if (reads.at[i].key) map_remove(names, reads.at[i].key);
+}
+
 /* Of two functions of one name without a decorator, with nothing between them that reads it. */
 static void check_redefined(const AstVec *suite) {
   Map last = {0};
@@ -232,10 +239,7 @@ static void check_redefined(const AstVec *suite) {
                     : NULL;
       if (d) diag_note(d, old->name_span, "the first one is here");
     }
-    Map reads = {0};
-    note_read(&reads, *s);
-    for (int i = 0; i < reads.len; i++)
-      if (reads.at[i].key) map_remove(&last, reads.at[i].key);
+    if (last.live) forget_reads(&last, *s);
     if (def && !def->decorators.len) map_set(&last, def->name, def);
   }
 }
