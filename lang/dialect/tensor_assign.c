@@ -86,6 +86,25 @@ static void bind_frame(NameBinder *b, const char *name, Frame *f, Span span) {
   env_set(b->suite->env, name, v);
 }
 
+/* Scopes in a list or tuple begin here, one after the other; it holds what they bind instead. */
+static Value open_frames(Suite *s, Value v) {
+  if (v.type == &type_frame && ((Frame *)v.object)->kind == FRAME_WRAP) {
+    Frame *f = v.object;
+    suite_add(s, f->wrapper, true);
+    return f->bound.type ? f->bound : value_none();
+  }
+  if (v.type != &type_list && v.type != &type_tuple) return v;
+  ValueVec items = {0};
+  bool changed = false;
+  for each (Value, x, value_items(v)) {
+    Value y = open_frames(s, *x);
+    changed |= y.type != x->type;
+    vec_push(&items, y);
+  }
+  if (!changed) return v;
+  return v.type == &type_list ? value_list(items) : value_tuple(items);
+}
+
 static void bind_name(Binder *binder, Ast *target, Value v) {
   NameBinder *b = (NameBinder *)binder;
   const char *name = AST_AS(Name, target)->name;
@@ -98,6 +117,7 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
     AS(Var, dim)->is_size |= AS(Var, v.node)->is_size;
     v = value_node(dim);
   }
+  v = open_frames(b->suite, v);
   name_fresh(v, name);
   env_set(env, name, v);
 }
