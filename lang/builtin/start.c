@@ -21,7 +21,8 @@ void builtins_start(int argc, char **argv) {
                  {"_functools", functools_load},
                  {"_itertools", itertools_load},
                  {"_pytest", pytest_load},
-                 {"_zlib", zlib_load}};
+                 {"_zlib", zlib_load},
+                 {"_re", regex_load}};
   add(&core_builtins);
   add(&iteration_builtins);
   add(&type_builtins);

@@ -32,7 +32,8 @@ static void load(void *context) {
     map_set(&sources, f, (void *)(uintptr_t)source);
   }
   l->module = module_load_source(l->dotted, source);
-  ((Namespace *)l->module.object)->is_part = true;
+  bool of_tvm = str_same(l->dotted, "tvm") || strncmp(l->dotted, "tvm.", 4) == 0;
+  ((Namespace *)l->module.object)->is_part = of_tvm;
 }
 
 static Value library_load(const char *dotted) {

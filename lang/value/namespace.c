@@ -73,14 +73,16 @@ Value namespace_import(const char *name, Span span) {
   Value v = load_registered(str_intern(name));
   if (v.type) return v;
   StrVec names = {0};
-  for each (Registered *, r, &registry) vec_push(&names, (*r)->name);
+  namespace_registered_names(&names);
   const char *near = str_near(name, names.at, names.len);
   raise("ModuleNotFoundError", span, "no module named '%s'%s", name,
         near ? str_format(" (did you mean '%s'?)", near) : "");
 }
 
+/* Names that begin with _ are for modules of the library. */
 void namespace_registered_names(StrVec *out) {
-  for each (Registered *, r, &registry) vec_push(out, (*r)->name);
+  for each (Registered *, r, &registry)
+    if (*(*r)->name != '_') vec_push(out, (*r)->name);
 }
 
 /* ---- as a value ---- */
