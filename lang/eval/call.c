@@ -85,7 +85,8 @@ static Env *open_scope(FunctionObject *f, Env *here, NameEntry *at) {
                .plan = plan,
                .function = f,
                .on_stack = !plan->keeps};
-  env->names.at = memcpy(at, plan->scope.at, sizeof *at * (size_t)plan->scope.len);
+  if (plan->scope.len) memcpy(at, plan->scope.at, sizeof *at * (size_t)plan->scope.len);
+  env->names.at = at;
   env->names.cap = plan->scope.len;
   return env;
 }
