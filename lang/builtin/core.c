@@ -165,7 +165,7 @@ static Value builtin_super(BuiltinCall *c) {
 /* What the parser reports of the text becomes a SyntaxError. */
 static void *parsed(BuiltinCall *c, bool expression) {
   value_as_text(c->args[0], "the text", c->spans[0]);
-  StrObject *s = c->args[0].object;
+  StrObject *s = value_plain(c->args[0]).object;
   const Source *source = source_add("<text>", s->text, s->len);
   if (!source) raise("MemoryError", c->span, "the texts read so far are 4 GB together");
   DiagVec *old = diag_capture();

@@ -113,7 +113,8 @@ static Value file_writelines(BuiltinCall *c) {
   ValueVec lines = value_to_vec(c->args[0], c->span);
   for each (Value, v, &lines) {
     value_as_text(*v, "each line", c->spans[0]);
-    file_write(c->self, value_text(*v), value_str_object(*v)->len, c->span);
+    file_write(c->self, value_text(value_plain(*v)), value_str_object(value_plain(*v))->len,
+               c->span);
   }
   return value_none();
 }

@@ -152,7 +152,7 @@ static Value read_value(Reader *r) {
 
 static Value read_all(Value text, Span span) {
   value_as_text(text, "JSON text", span);
-  StrObject *s = text.object;
+  StrObject *s = value_plain(text).object;
   Reader r = {.text = s->text, .at = s->text, .end = s->text + s->len, .span = span};
   Value v = read_value(&r);
   skip(&r);

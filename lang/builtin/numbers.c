@@ -12,6 +12,8 @@ static Value builtin_abs(BuiltinCall *c) {
   if (x.type == &type_instance) {
     Value r = instance_special(x, INTERNED("__abs__"), 0, NULL, c->span);
     if (r.type) return r;
+    if (value_plain(x).type != x.type)
+      return value_call_with(value_builtin(c->builtin), 1, (Value[]){value_plain(x)}, c->span);
   }
   Value method = value_find_attr(x, INTERNED("__abs__"), c->span);
   if (method.type) return value_call_with(method, 0, NULL, c->span);
@@ -38,6 +40,7 @@ static Value builtin_round(BuiltinCall *c) {
   if (x.type == &type_instance) {
     Value r = instance_special(x, INTERNED("__round__"), whole ? 0 : 1, &c->args[1], c->span);
     if (r.type) return r;
+    x = value_plain(x);
   }
   Value method = x.type == &type_instance ? value_absent()
                                           : value_find_attr(x, INTERNED("__round__"), c->span);
@@ -66,7 +69,7 @@ static Value builtin_divmod(BuiltinCall *c) {
 static Value builtin_pow(BuiltinCall *c) {
   if (value_is_none(c->args[2])) return value_binary(AST_POW, c->args[0], c->args[1], c->span);
   for (int i = 0; i < 3; i++)
-    if (!value_is_integer(c->args[i]))
+    if (!value_is_integer(c->args[i] = value_plain(c->args[i])))
       raise("TypeError", c->spans[i], "pow() with a modulus takes ints, not '%s'",
             value_type_text(c->args[i]));
   return big_power_modulo(c->args[0], c->args[1], c->args[2], c->span);
@@ -85,7 +88,7 @@ static Value builtin_bin(BuiltinCall *c) { return in_base(c, "#b"); }
 
 static Value builtin_ord(BuiltinCall *c) {
   value_as_text(c->args[0], "the argument of ord()", c->spans[0]);
-  StrObject *s = c->args[0].object;
+  StrObject *s = value_plain(c->args[0]).object;
   if (str_length(s) != 1)
     raise("TypeError", c->spans[0], "ord() expected a character, but string of length %lld found",
           (long long)str_length(s));

@@ -40,6 +40,7 @@ static Value int_from_text(Value v, int64_t base, Span span) {
 static Value new_int(BuiltinCall *c) {
   Value x = c->args[0];
   if (!x.type) return value_int(0);
+  if (value_plain(x).type == &type_str) x = value_plain(x);
   if (c->args[1].type && x.type != &type_str)
     raise("TypeError", c->span, "int() can't convert non-string with explicit base");
   if (x.type == &type_str)
@@ -88,6 +89,7 @@ static Value float_from_text(Value v, Span span) {
 static Value new_float(BuiltinCall *c) {
   Value x = c->args[0];
   if (!x.type) return value_float(0);
+  if (value_plain(x).type == &type_str) x = value_plain(x);
   if (x.type == &type_str) return float_from_text(x, c->spans[0]);
   Value method = x.type == &type_instance ? value_absent()
                                           : value_find_attr(x, INTERNED("__float__"), c->span);

@@ -232,7 +232,7 @@ static Value eval_dict(Env *env, Ast *e) {
       value_dict_set(dict, k, x, key->span);
       continue;
     }
-    Value more = eval(env, value), k, x;
+    Value more = value_plain(eval(env, value)), k, x;
     if (more.type != &type_dict)
       raise("TypeError", value->span, "'%s' object is not a mapping", value_type_text(more));
     for (int j = 0, n = value_dict_len(more); j < n; j++) {

@@ -61,6 +61,7 @@ static void percent_flags(Percent *p, FormatSpec *s) {
 }
 
 static void percent_int(Percent *p, FormatSpec *s, Value v) {
+  v = value_plain(v);
   if (v.type == &type_float && s->type == 'd') {
     if (!isfinite(v.real))
       raise("OverflowError", p->span, "cannot convert %s to integer", value_repr(v));
@@ -85,6 +86,7 @@ static void percent_int(Percent *p, FormatSpec *s, Value v) {
 }
 
 static void percent_char(Percent *p, FormatSpec *s, Value v) {
+  v = value_plain(v);
   s->precision = -1;
   if (v.type == &type_str && str_length(v.object) == 1)
     return format_add_text(&p->out, value_text(v), value_str_object(v)->len, s);
@@ -127,7 +129,8 @@ static Value percent_key(Percent *p) {
   const char *start = ++p->at;
   while (p->at < p->end && *p->at != ')') p->at++;
   if (p->at == p->end) raise("ValueError", p->span, "incomplete format key");
-  if (p->args.type != &type_dict) raise("TypeError", p->span, "format requires a mapping");
+  if (value_plain(p->args).type != &type_dict)
+    raise("TypeError", p->span, "format requires a mapping");
   p->at++;
   Value key = value_str_n(start, (size_t)(p->at - 1 - start));
   return value_get_item(p->args, key, p->span);

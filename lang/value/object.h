@@ -246,6 +246,13 @@ extern const Builtin str_methods[STR_METHODS];
 void str_add_python_repr(Str *out, const char *text, size_t len);
 Value str_binary(AstOp op, Value a, Value b, Span span);
 
+/* ---- unicode.c ---- */
+
+uint32_t unicode_upper(uint32_t c);
+uint32_t unicode_lower(uint32_t c);
+bool unicode_is_alpha(uint32_t c), unicode_is_space(uint32_t c), unicode_is_digit(uint32_t c),
+    unicode_is_printable(uint32_t c);
+
 /* ---- format.c, format_calls.c ---- */
 
 void format_float(Str *out, double x, const char *spec, Span span);

@@ -90,6 +90,7 @@ static Value get_item(Value v, Value index, Span span) {
 }
 
 static bool contains(Value v, Value x, Span span) {
+  x = value_plain(x);
   if (x.type != &type_str)
     raise("TypeError", span, "'in <string>' requires string as left operand, not %s",
           value_type_text(x));

@@ -1,4 +1,4 @@
-/* str_methods.c -- the methods of str. Case mapping and character classes are ASCII's. */
+/* str_methods.c -- the methods of str. */
 #include "lang/value/object.h"
 #include <ctype.h>
 
@@ -14,7 +14,7 @@ static Text self_text(BuiltinCall *c) {
 
 static Text text_arg(BuiltinCall *c, int i, const char *what) {
   value_as_text(c->args[i], what, c->spans[i]);
-  StrObject *s = c->args[i].object;
+  StrObject *s = value_plain(c->args[i]).object;
   return (Text){s->text, s->len};
 }
 
@@ -26,48 +26,57 @@ static bool is_ascii(char c) { return (unsigned char)c < 0x80; }
 
 /* ---- case ---- */
 
-static Value map_chars(BuiltinCall *c, int (*map)(int)) {
-  Text t = self_text(c);
-  char *out = NEW_BYTES(t.len + 1);
-  for (size_t i = 0; i < t.len; i++) out[i] = is_ascii(t.at[i]) ? (char)map(t.at[i]) : t.at[i];
-  return value_str_n(out, t.len);
+static bool is_upper(uint32_t c) { return unicode_lower(c) != c; }
+static bool is_lower(uint32_t c) { return unicode_upper(c) != c && !is_upper(c); }
+
+static void add_char(Str *out, uint32_t c) {
+  char text[4];
+  str_add_n(out, text, utf8_encode(c, text));
 }
-static int swap_char(int c) { return islower(c) ? toupper(c) : tolower(c); }
-static Value upper(BuiltinCall *c) { return map_chars(c, toupper); }
-static Value lower(BuiltinCall *c) { return map_chars(c, tolower); }
+
+static Value map_chars(BuiltinCall *c, uint32_t (*map)(uint32_t)) {
+  Text t = self_text(c);
+  Str out = {0};
+  size_t n;
+  for (size_t i = 0; i < t.len; i += n) add_char(&out, map(utf8_decode(t.at + i, &n)));
+  return value_str_take(&out);
+}
+static uint32_t swap_char(uint32_t c) { return is_upper(c) ? unicode_lower(c) : unicode_upper(c); }
+static Value upper(BuiltinCall *c) { return map_chars(c, unicode_upper); }
+static Value lower(BuiltinCall *c) { return map_chars(c, unicode_lower); }
 static Value swapcase(BuiltinCall *c) { return map_chars(c, swap_char); }
 
 static Value title_case(BuiltinCall *c, bool every_word) {
   Text t = self_text(c);
-  char *out = NEW_BYTES(t.len + 1);
+  Str out = {0};
   bool inside = false;
-  for (size_t i = 0; i < t.len; i++) {
-    bool letter = !is_ascii(t.at[i]) || isalpha(t.at[i]);
-    out[i] = !is_ascii(t.at[i]) ? t.at[i]
-             : inside           ? (char)tolower(t.at[i])
-                                : (char)toupper(t.at[i]);
-    inside = every_word ? letter : true;
+  size_t n;
+  for (size_t i = 0; i < t.len; i += n) {
+    uint32_t x = utf8_decode(t.at + i, &n);
+    add_char(&out, inside ? unicode_lower(x) : unicode_upper(x));
+    inside = every_word ? unicode_is_alpha(x) : true;
   }
-  return value_str_n(out, t.len);
+  return value_str_take(&out);
 }
 static Value capitalize(BuiltinCall *c) { return title_case(c, false); }
 static Value title(BuiltinCall *c) { return title_case(c, true); }
 
 /* ---- classes ---- */
 
-static bool all_chars(BuiltinCall *c, int (*is)(int), bool other) {
+static bool all_chars(BuiltinCall *c, bool (*is)(uint32_t)) {
   Text t = self_text(c);
-  for (size_t i = 0; i < t.len; i++)
-    if (is_ascii(t.at[i]) ? !is(t.at[i]) : !other) return false;
+  size_t n;
+  for (size_t i = 0; i < t.len; i += n)
+    if (!is(utf8_decode(t.at + i, &n))) return false;
   return t.len > 0;
 }
-static int space_char(int c) { return is_space((char)c); }
-static Value isdigit_(BuiltinCall *c) { return value_bool(all_chars(c, isdigit, false)); }
-static Value isalpha_(BuiltinCall *c) { return value_bool(all_chars(c, isalpha, true)); }
-static Value isalnum_(BuiltinCall *c) { return value_bool(all_chars(c, isalnum, true)); }
-static Value isspace_(BuiltinCall *c) { return value_bool(all_chars(c, space_char, false)); }
+static bool is_alnum(uint32_t c) { return unicode_is_alpha(c) || unicode_is_digit(c); }
+static Value isdigit_(BuiltinCall *c) { return value_bool(all_chars(c, unicode_is_digit)); }
+static Value isalpha_(BuiltinCall *c) { return value_bool(all_chars(c, unicode_is_alpha)); }
+static Value isalnum_(BuiltinCall *c) { return value_bool(all_chars(c, is_alnum)); }
+static Value isspace_(BuiltinCall *c) { return value_bool(all_chars(c, unicode_is_space)); }
 static Value isprintable_(BuiltinCall *c) {
-  return value_bool(!self_text(c).len || all_chars(c, isprint, true));
+  return value_bool(!self_text(c).len || all_chars(c, unicode_is_printable));
 }
 static Value isascii_(BuiltinCall *c) {
   Text t = self_text(c);
@@ -77,18 +86,19 @@ static Value isascii_(BuiltinCall *c) {
 }
 
 /* One cased letter at least, and none of the other case. */
-static Value one_case(BuiltinCall *c, int (*is)(int), int (*not )(int)) {
+static Value one_case(BuiltinCall *c, bool (*is)(uint32_t), bool (*not )(uint32_t)) {
   Text t = self_text(c);
   bool any = false;
-  for (size_t i = 0; i < t.len; i++) {
-    if (!is_ascii(t.at[i])) continue;
-    if (not(t.at[i])) return value_bool(false);
-    any |= is(t.at[i]) != 0;
+  size_t n;
+  for (size_t i = 0; i < t.len; i += n) {
+    uint32_t x = utf8_decode(t.at + i, &n);
+    if (not(x)) return value_bool(false);
+    any |= is(x);
   }
   return value_bool(any);
 }
-static Value isupper_(BuiltinCall *c) { return one_case(c, isupper, islower); }
-static Value islower_(BuiltinCall *c) { return one_case(c, islower, isupper); }
+static Value isupper_(BuiltinCall *c) { return one_case(c, is_upper, is_lower); }
+static Value islower_(BuiltinCall *c) { return one_case(c, is_lower, is_upper); }
 
 static Value isidentifier_(BuiltinCall *c) {
   Text t = self_text(c);
@@ -160,7 +170,7 @@ static Value any_affix(BuiltinCall *c, bool (*has)(Text, Text)) {
   if (c->args[0].type != &type_tuple) return value_bool(has(t, text_arg(c, 0, "the argument")));
   for each (Value, v, value_items(c->args[0])) {
     value_as_text(*v, "each of the texts", c->spans[0]);
-    StrObject *s = v->object;
+    StrObject *s = value_plain(*v).object;
     if (has(t, (Text){s->text, s->len})) return value_bool(true);
   }
   return value_bool(false);
@@ -344,7 +354,7 @@ static Value join(BuiltinCall *c) {
   Str out = {0};
   Value it = value_iter(c->args[0], c->spans[0]);
   int n = 0;
-  for (Value x; (x = value_next(it, c->span)).type; n++) {
+  for (Value x; (x = value_plain(value_next(it, c->span))).type; n++) {
     if (x.type != &type_str)
       raise("TypeError", c->spans[0], "sequence item %d: expected str instance, %s found", n,
             value_type_text(x));
@@ -465,7 +475,7 @@ static Value maketrans(BuiltinCall *c) {
   }
   const char *from = value_as_text(c->args[0], "x", c->spans[0]);
   const char *to = value_as_text(c->args[1], "y", c->spans[1]);
-  if (str_length(c->args[0].object) != str_length(c->args[1].object))
+  if (str_length(value_plain(c->args[0]).object) != str_length(value_plain(c->args[1]).object))
     raise("ValueError", c->span, "the first two maketrans arguments must have equal length");
   for (size_t n, m; *from; from += n, to += m) {
     Value key = value_int(utf8_decode(from, &n));
