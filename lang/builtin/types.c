@@ -153,6 +153,8 @@ static bool is_subtype(Value a, Value b, Span span) {
     raise("TypeError", span, "issubclass() takes a class, and a class or a tuple of them");
   if (a.type == &type_class && b.type == &type_class) return class_is_subclass(a.object, b.object);
   if (b.type == &type_class) return b.object == &object_class;
+  const TypeObject *inner = a.type == &type_class ? ((ClassObject *)a.object)->inner_type : NULL;
+  if (inner) a = value_type(inner->type);
   if (a.type != &type_type) return false;
   const ValueType *x = ((TypeObject *)a.object)->type, *y = ((TypeObject *)b.object)->type;
   return x == y || (x == &type_bool && y == &type_int);

@@ -176,12 +176,15 @@ static void repr(Value v, Str *out) {
 
 static Value bases(const ClassObject *c) {
   Value base = value_class(c->base ? c->base : &object_class);
+  if (!c->base && c->inner_type) base = value_type(c->inner_type->type);
   return c == &object_class ? value_tuple((ValueVec){0}) : value_tuple_of(1, base);
 }
 
 static Value mro(ClassObject *c) {
   ValueVec all = {0};
+  const TypeObject *inner = c->inner_type;
   for (; c; c = c->base) vec_push(&all, value_class(c));
+  if (inner) vec_push(&all, value_type(inner->type));
   if (vec_last(&all).object != &object_class) vec_push(&all, value_class(&object_class));
   return value_tuple(all);
 }
