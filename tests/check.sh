@@ -74,6 +74,11 @@ opening_comments() {
 
 format() { clang-format --dry-run -Werror $(sources '*.[ch]') tests/unit/*.[ch] examples/*.c; }
 
+# Files of our own stand in the layout of `tvms fmt`, but for texts that do not parse.
+layout() {
+  "$B/tvms" fmt --check $(find stdlib examples tests -name '*.tvms' | grep -vx tests/dialect/faults.tvms)
+}
+
 # The deployed library needs no collector, no LLVM and nothing of the compiler, and is small.
 runtime_alone() {
   ! nm -u "$B/libtvms_runtime.a" | grep -E ' (GC_|LLVM|ir_|node_|lang_|value_|diag_|str_intern)' || return 1
@@ -107,6 +112,7 @@ step 'files and functions are short' sizes
 step 'headers compile alone' headers
 step 'files open with their purpose' opening_comments
 step 'C files have the form of .clang-format' format
+step '.tvms files have the layout of tvms fmt' layout
 step 'the runtime library stands alone' runtime_alone
 
 echo "$passed passed, $failed failed"
