@@ -84,6 +84,10 @@ NodeVec consumers_of(Node *scope, Node *block);
 const char *why_not_complete(Node *scope, Node *block);
 const char *why_not_reduction(Node *scope, Node *block);
 bool mentions(Node *n, const Node *var);
+/* The buffer of the region with the number of argument 1; `kind` is what the block does to it. */
+Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind);
+/* Refuses a buffer that no block around the place owns. */
+void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer);
 
 /* ---- taking blocks out (inline.c) ---- */
 
