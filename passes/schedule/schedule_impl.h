@@ -96,6 +96,11 @@ Node *removed_with(const Place *p);
 /* Takes it out of the function, and a buffer (or NULL) out of the blocks that own it. */
 void take_out(ScheduleCall *c, const Place *p, Node *buffer);
 
+/* ---- tiles (blockize.c) ---- */
+
+/* The loops from the last of the place down to their one block, as a block of tiles. */
+Node *blockize_loop(ScheduleCall *c, const Place *p);
+
 /* ---- regions (region.c) ---- */
 
 /* The least and the greatest index of each dimension of a buffer that is touched; NULL where that
