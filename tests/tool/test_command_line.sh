@@ -58,4 +58,7 @@ expect 1 'ZeroDivisionError' "$tvms" division.tvms
 expect 1 'No space left' "$tvms" opt good.tvms -o /dev/full
 expect 1 'no regular file' "$tvms" build good.tvms --emit so -o /dev/full
 ls | grep -q '\.tmp' && { echo 'temporary files were left behind'; bad=1; }
+expect 0 'sch.split(loop, factors' "$tvms" primitives split
+expect 0 'compute_at ' "$tvms" primitives
+expect 2 "did you mean 'split'" "$tvms" primitives splt
 exit $bad
