@@ -20,6 +20,8 @@ NodeVec to_operands(int n, const Value *values, Span span);
 Node *intrin_argument(Value v, Span span);
 int lanes_of_value(Value v, Span span);         /* of a vector; -k for T.vscale() * k */
 NodeVec to_exprs(Value list_or_one, Span span); /* of a tuple, a list, or a single expression */
+/* The items of a list or tuple; another value is one alone. */
+ValueVec items_or_one(Value v);
 NodeVec to_dims(Value v, Span span);            /* the same, where a text is a quoted dim */
 DataType to_dtype(Value v, Span span);          /* "float32", T.float32 */
 /* x.dtype of a graph value: .object is the value\'s node. */
