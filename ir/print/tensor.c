@@ -231,7 +231,7 @@ static void print_axes(Printer *p, Block *b, NodeVec values) {
 static bool regions_are_inferred(Printer *p, Block *b) {
   if (p->options.tvm_style) return false;
   NodeVec reads = {0}, writes = {0};
-  return block_access_regions(&b->node, &reads, &writes) && same_regions(reads, b->reads) &&
+  return block_access_regions(&b->node, NULL, &reads, &writes) && same_regions(reads, b->reads) &&
          same_regions(writes, b->writes);
 }
 
