@@ -24,6 +24,7 @@ typedef struct Printer {
   bool in_dataflow;
   bool in_graph;     /* a graph function is printed */
   bool hides_values; /* of R.Prim, which today's upstream does not write */
+  bool in_open_call; /* among arguments that may be regions */
   bool in_signature; /* dims with variables stand in quotes */
   const char *self;  /* how the function being printed names its module: "cls.", "Module.", "" */
   bool uses_cls;     /* the graph function being printed names another one */

@@ -289,8 +289,9 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
       value_is_none(ARG(at + 7)) ? 0 : value_as_int(ARG(at + 7), "offset_factor", SPAN(at + 7));
   int64_t align = value_is_none(ARG(at + 6)) ? 0 : value_as_int(ARG(at + 6), "align", SPAN(at + 6));
   NodeVec strides = {0};
+  ValueVec given_strides = items_or_one(ARG(at + 3)), given_separators = items_or_one(ARG(at + 9));
   if (!value_is_none(ARG(at + 3)))
-    for each (Value, v, value_items(ARG(at + 3))) {
+    for each (Value, v, &given_strides) {
       bool named = v->type == &type_str; /* "s0": a fresh variable of that name */
       vec_push(&strides, named ? var_new(value_text(*v), shape_dtype(shape), SPAN(at + 3))
                                : to_expr(*v, SPAN(at + 3)));
@@ -304,7 +305,7 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
   }
   IntVec separators = {0};
   if (!value_is_none(ARG(at + 9)))
-    for each (Value, v, value_items(ARG(at + 9)))
+    for each (Value, v, &given_separators)
       vec_push(&separators, (int)value_as_int(*v, "axis_separators", SPAN(at + 9)));
   return MAKE(
       Buffer, call->span, VOID_TYPE, .elem = t, .shape = shape, .strides = strides,
