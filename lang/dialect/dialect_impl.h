@@ -22,8 +22,8 @@ int lanes_of_value(Value v, Span span);         /* of a vector; -k for T.vscale(
 NodeVec to_exprs(Value list_or_one, Span span); /* of a tuple, a list, or a single expression */
 /* The items of a list or tuple; another value is one alone. */
 ValueVec items_or_one(Value v);
-NodeVec to_dims(Value v, Span span);            /* the same, where a text is a quoted dim */
-DataType to_dtype(Value v, Span span);          /* "float32", T.float32 */
+NodeVec to_dims(Value v, Span span);   /* the same, where a text is a quoted dim */
+DataType to_dtype(Value v, Span span); /* "float32", T.float32 */
 /* x.dtype of a graph value: .object is the value\'s node. */
 extern const ValueType type_tensor_dtype;
 /* A graph expression: tuples become Tuple, numbers PrimValue (of 64 bits), strings StringValue. */

@@ -17,7 +17,8 @@ static bool is_identifier(const char *text) {
   return true;
 }
 
-/* The dtype of `name = T.int64()` or `T.int64(is_size_var=True)` among the first statements of the body. */
+/* The dtype of `name = T.int64()` or `T.int64(is_size_var=True)` among the first statements of the
+ * body. */
 static bool body_dtype(AstDef *def, const char *name, DataType *t) {
   for each (Ast *, s, &def->body) {
     if ((*s)->kind != AST_KIND_Assign) continue;

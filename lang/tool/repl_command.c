@@ -104,7 +104,8 @@ static void print_help(void *context) {
   if (v.type != &type_function && v.type != &type_builtin) print_names(v);
 }
 
-/* An operator, a schedule primitive, a pass or a code by its name; else whatever the text is the name of. */
+/* An operator, a schedule primitive, a pass or a code by its name; else whatever the text is the
+ * name of. */
 static bool help_by_name(const char *name) {
   const char *op = strncmp(name, "R.", 2) == 0 ? name + 2 : name;
   const char *dot = strrchr(name, '.');
