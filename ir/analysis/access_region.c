@@ -29,7 +29,7 @@ typedef struct Scan {
 /* ---- joining ---- */
 
 static Node *extreme(Scan *s, NodeKind kind, Node *a, Node *b) {
-  if (!a || !b) return NULL;
+  if (a == b || !a || !b) return a == b ? a : NULL;
   return arith_simplify(s->analyzer, expr_binary(kind, a, b, a->span));
 }
 
@@ -222,6 +222,7 @@ static Node *region_of(Scan *s, Access *a) {
   for (int i = 0; i < b->shape.len; i++) {
     Node *min = a->lo.at[i], *extent = b->shape.at[i];
     if (!min || !a->hi.at[i]) min = int_imm(extent->dtype, 0, b->node.span);
+    else if (a->hi.at[i] == min) extent = int_imm(min->dtype, 1, min->span);
     else {
       Node *n = expr_add(expr_sub(a->hi.at[i], min), int_imm(min->dtype, 1, min->span));
       extent = arith_simplify(s->analyzer, n);
