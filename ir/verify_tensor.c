@@ -120,12 +120,13 @@ static void check_var(Verifier *v, Node *var) {
   verify_need(v, var, at);
   int blocks = (int)(intptr_t)map_get(&v->loop_blocks, var) - 1;
   if (blocks < 0 || blocks >= v->blocks) return;
-  Diag *d = verify_fault(v, E0327, at, "loop variable '%s' is used inside block '%s'",
+  map_remove(&v->loop_blocks, var); /* told once */
+  Diag *d = diag_warning(W0113, at->span, "loop variable '%s' is used inside block '%s'",
                          verify_name(var), v->block);
+  if (!d) return;
   diag_note(d, var->span, "the loop is outside of the block");
   diag_help(d, "bind a block variable to it: v%s = T.axis.spatial(extent, %s)", verify_name(var),
             verify_name(var));
-  map_remove(&v->loop_blocks, var); /* told once */
 }
 
 static WalkResult check_expr_node(Walker *w, Node *n) {

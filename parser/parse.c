@@ -8,6 +8,9 @@
 /* Entries kept free on the machine's stack: one token shifts one and reduces a few empty rules. */
 enum { STACK_MARGIN = 64 };
 
+/* What a byte of text takes as a tree and as the modules it makes, at most. */
+enum { MEMORY_PER_BYTE = 64 };
+
 /* A parser is large (its stack) and reused: the outermost one rests here between two parses. */
 static Parser *spare;
 
@@ -149,6 +152,7 @@ static AstModule *make_module(const Source *source, AstVec body, CommentVec comm
 AstModule *parse_module(const Source *source) {
   AstVec body = {0};
   CommentVec comments = {0};
+  gc_expect(source->len * MEMORY_PER_BYTE);
   if (check_bytes(source)) {
     Parser *p = take_parser();
     start(p, source->text, source->len, source->base, false);

@@ -102,7 +102,6 @@ step 'examples/unity.tvms runs' "$B/tvms" examples/unity.tvms
 step 'a C program runs the library made from it' deploy
 step 'modules survive printing and reading' roundtrip
 step 'random tensor programs survive printing and reading' random_programs
-step 'command lines and bad input' sh tests/command_line.sh "$B"
 step 'texts in the three ways of the fuzzer' sh tests/fuzz/run.sh "$B/fuzz_text" "$B/fuzz_seeds" 0
 for t in tests/tool/test_*.sh; do
   step "$(basename "$t" .sh | sed 's/^test_//'): tools as a user meets them" sh "$t" "$B"

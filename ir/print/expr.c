@@ -160,7 +160,10 @@ void print_keywords(Printer *p, Dict *d, bool first) {
 static void print_open_call(Printer *p, Call *c, const char *name) {
   bool tile = strncmp(name, "tile.", 5) == 0;
   str_printf(&p->out, "%s%s(", tile ? "Tx." : "T.", tile ? name + 5 : name);
+  bool outer = p->in_open_call;
+  p->in_open_call = true;
   print_exprs(p, c->args);
+  p->in_open_call = outer;
   if (c->attrs) print_keywords(p, AS(Dict, c->attrs), !c->args.len);
   if (!dtype_equal(c->node.dtype, family_dtype(name, c->args)))
     str_printf(&p->out, "%sdtype=\"%s\"", c->args.len || c->attrs ? ", " : "",
@@ -206,10 +209,29 @@ static void print_call(Printer *p, Call *c) {
   str_add_char(&p->out, ')');
 }
 
+/* A vector index as lo:hi or lo:hi:step, where it reads back so: among arguments that may be
+ * regions, a slice is one. */
+static bool print_as_slice(Printer *p, Node *index) {
+  int64_t stride;
+  if (p->in_open_call || !IS(Ramp, index) || AS(Ramp, index)->lanes < 2) return false;
+  Ramp *r = AS(Ramp, index);
+  bool fits = expr_is_const_int(r->stride, &stride) && stride > 0 && stride <= INT16_MAX &&
+              dtype_equal(r->stride->dtype, r->base->dtype) && r->base->dtype.lanes == 1;
+  if (!fits) return false;
+  print_bounds(p, r->base, int_imm(r->base->dtype, r->lanes * stride, index->span), ":");
+  if (stride > 1) str_printf(&p->out, ":%d", (int)stride);
+  return true;
+}
+
 static void print_index(Printer *p, Node *buffer, NodeVec indices) {
   str_printf(&p->out, "%s[", name_of(p, buffer));
   if (!indices.len) str_add(&p->out, "()");
-  print_exprs(p, indices);
+  int ramps = 0;
+  for each (Node *, i, &indices) ramps += IS(Ramp, *i);
+  for (int i = 0; i < indices.len; i++) {
+    if (i) str_add(&p->out, ", ");
+    if (ramps != 1 || !print_as_slice(p, indices.at[i])) print_expr(p, indices.at[i]);
+  }
   str_add_char(&p->out, ']');
 }
 

@@ -295,13 +295,15 @@ static bool annotation_is_plain(Node *value) {
   return strncmp(name, "relax.", 6) == 0 && find_call_form(name + 6);
 }
 
+static bool is_unnamed(Node *var) { return str_same(AS(RelaxVar, var)->name, "_"); }
+
 /* A call whose result is nothing, and that nobody asks for. */
 static bool is_statement(Printer *p, VarBinding *b) {
   Node *info = AS(RelaxVar, b->var)->sinfo;
   bool nothing = IS(TupleStructInfo, info) && !AS(TupleStructInfo, info)->fields.len;
   bool is_output = p->in_dataflow && !AS(RelaxVar, b->var)->is_dataflow;
-  return nothing && IS(RelaxCall, b->value) && str_same(AS(RelaxVar, b->var)->name, "_") &&
-         !map_has(&p->used, b->var) && !is_output;
+  return nothing && IS(RelaxCall, b->value) && is_unnamed(b->var) && !map_has(&p->used, b->var) &&
+         !is_output;
 }
 
 static WalkResult stop_at_unnamed(Walker *w, Node *n) {
@@ -462,10 +464,11 @@ static void declare_undefined(Printer *p, Function *f) {
     if (IS(Var, *n)) declare_var(p, *n);
 }
 
-/* Graph variables that stand somewhere else than where they are bound. */
+/* Unnamed graph variables that stand somewhere else than where they are bound. */
 static WalkResult note_use(Walker *w, Node *n) {
   Printer *p = w->context;
   if (!IS(RelaxVar, n)) return WALK_ON;
+  if (!is_unnamed(n)) return WALK_PRUNE;
   bool met = map_has(&p->bound, n);
   map_set(met ? &p->used : &p->bound, n, n);
   return WALK_PRUNE;

@@ -76,8 +76,6 @@ static bool names_metadata(const Printer *p) {
 const char *ir_print(Node *n, const PrintOptions *options) {
   Printer p = {.options = options ? *options : (PrintOptions){0}};
   if (!n) return "None";
-  if (p.options.constants == CONSTANTS_METADATA && has_references(n))
-    p.options.constants = CONSTANTS_INLINE;
   bool whole = IS(IRModule, n) || IS(PrimFunc, n) || IS(Function, n);
   const char *symbol = func_symbol(n);
   if (IS(IRModule, n)) print_module(&p, AS(IRModule, n));
@@ -85,6 +83,10 @@ const char *ir_print(Node *n, const PrintOptions *options) {
   else if (node_family(n->kind) == FAMILY_STMT) print_stmt(&p, n, true);
   else if (node_is_expr(n)) print_expr(&p, n);
   else print_attr(&p, n);
+  if (names_metadata(&p) && has_references(n)) {
+    p.options.constants = CONSTANTS_INLINE;
+    return ir_print(n, &p.options);
+  }
   if (!whole) return str_text(&p.out);
   Str out = {0};
   print_header(&out, str_text(&p.out), &p.options);

@@ -24,13 +24,14 @@ typedef struct Printer {
   bool in_dataflow;
   bool in_graph;     /* a graph function is printed */
   bool hides_values; /* of R.Prim, which today's upstream does not write */
+  bool in_open_call; /* among arguments that may be regions */
   bool in_signature; /* dims with variables stand in quotes */
   const char *self;  /* how the function being printed names its module: "cls.", "Module.", "" */
   bool uses_cls;     /* the graph function being printed names another one */
   Node *arm_var;     /* the variable that ends the arm of a branch, to be called arm_name */
   const char *arm_name;
   int local;        /* depth of graph functions: the outer ones are 1 */
-  Map bound, used;  /* graph variables that were met, and those that were met again */
+  Map bound, used;  /* graph variables called _ that were met, and those that were met again */
   NodeVec metadata; /* constants that are printed by reference */
 } Printer;
 

@@ -3,8 +3,10 @@
 #include "ir/support/vec.h"
 #define GC_THREADS
 #include <gc.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static VEC(void *) roots;
 
@@ -22,6 +24,18 @@ void gc_start(void) {
   GC_set_oom_fn(out_of_memory);
   GC_set_free_space_divisor(1); /* nodes live long: collect seldom */
   GC_expand_hp(32u << 20);      /* what fits a cache is collected before it grows */
+}
+
+/* A block is taken from the heap only to learn where it is, and given back. */
+void gc_expect(size_t n) {
+  enum { PAGE = 4 << 10, SLACK = 2 << 20, MOST = 1 << 30 };
+  if (n > MOST) n = MOST;
+  if (GC_get_free_bytes() >= n || !GC_expand_hp(n + SLACK)) return;
+  char *block = GC_MALLOC_ATOMIC_IGNORE_OFF_PAGE(n);
+  if (!block) return;
+  uintptr_t lo = ((uintptr_t)block + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+  madvise((void *)lo, n - PAGE, MADV_HUGEPAGE); /* fewer page faults; no harm if refused */
+  GC_FREE(block);
 }
 
 void *gc_alloc(size_t n) {

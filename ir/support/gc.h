@@ -19,6 +19,10 @@ void *gc_alloc(size_t n);
 void *gc_alloc_atomic(size_t n);
 void *gc_grow(void *old, size_t n);
 
+/* About `n` bytes will be allocated and stay: better to have them at once than to look again and
+ * again for what might be collected. */
+void gc_expect(size_t n);
+
 /* Keeps `p` alive for the life of the process, although only foreign memory points to it. */
 void gc_root(void *p);
 

@@ -108,6 +108,13 @@ NodeVec to_operands(int n, const Value *values, Span span) {
   return out;
 }
 
+ValueVec items_or_one(Value v) {
+  if (v.type == &type_tuple || v.type == &type_list) return *value_items(v);
+  ValueVec one = {0};
+  vec_push(&one, v);
+  return one;
+}
+
 NodeVec to_dims(Value v, Span span) {
   NodeVec out = {0};
   if (v.type != &type_tuple && v.type != &type_list) return to_exprs(v, span);

@@ -20,8 +20,10 @@ NodeVec to_operands(int n, const Value *values, Span span);
 Node *intrin_argument(Value v, Span span);
 int lanes_of_value(Value v, Span span);         /* of a vector; -k for T.vscale() * k */
 NodeVec to_exprs(Value list_or_one, Span span); /* of a tuple, a list, or a single expression */
-NodeVec to_dims(Value v, Span span);            /* the same, where a text is a quoted dim */
-DataType to_dtype(Value v, Span span);          /* "float32", T.float32 */
+/* The items of a list or tuple; another value is one alone. */
+ValueVec items_or_one(Value v);
+NodeVec to_dims(Value v, Span span);   /* the same, where a text is a quoted dim */
+DataType to_dtype(Value v, Span span); /* "float32", T.float32 */
 /* x.dtype of a graph value: .object is the value\'s node. */
 extern const ValueType type_tensor_dtype;
 /* A graph expression: tuples become Tuple, numbers PrimValue (of 64 bits), strings StringValue. */
@@ -278,8 +280,10 @@ void library_names(const char *dotted, StrVec *out);
 
 Value tvm_ir_namespace(void), tvm_tir_namespace(void), tvm_relax_namespace(void);
 Value tvm_namespace(void); /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */
-extern const Builtin schedule_builtin; /* schedule_value.c: tvm.tir.Schedule */
-Value transform_namespace(void);       /* pass_value.c: tvm.transform */
-Value arith_namespace(void);           /* arith_value.c: what tvm.arith stands on */
+extern const Builtin schedule_builtin;         /* schedule_value.c: tvm.tir.Schedule */
+extern const Builtin tensor_intrin_builtins[]; /* tvm.tir.TensorIntrin */
+extern const int tensor_intrin_builtin_count;
+Value transform_namespace(void); /* pass_value.c: tvm.transform */
+Value arith_namespace(void);     /* arith_value.c: what tvm.arith stands on */
 
 #endif

@@ -143,8 +143,7 @@ static NodeVec declare_parameters(Env *env, AstDef *def, Map *dims) {
   NodeVec params = {0};
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
-    if (p->kind != PARAM_PLAIN)
-      raise_code(E0505, p->ast.span, "a graph function takes plain parameters only");
+    if (p->kind != PARAM_PLAIN) continue; /* as TVM does */
     if (!p->annotation)
       raise("SyntaxError", p->ast.span,
             "parameter '%s' needs an annotation such as R.Tensor((n, 4), \"float32\")", p->name);

@@ -69,8 +69,9 @@ Value r_object(BuiltinCall *call) {
 Value r_callable(BuiltinCall *call) {
   bool known = !value_is_none(ARG(0));
   NodeVec params = {0};
-  ValueVec given = known ? value_to_vec(ARG(0), SPAN(0)) : (ValueVec){0};
-  for each (Value, v, &given) vec_push(&params, to_sinfo(*v, SPAN(0)));
+  ValueVec given = items_or_one(ARG(0));
+  if (known)
+    for each (Value, v, &given) vec_push(&params, to_sinfo(*v, SPAN(0)));
   Node *ret = value_is_none(ARG(1)) ? sinfo_object() : to_sinfo(ARG(1), SPAN(1));
   bool pure = value_is_none(ARG(2)) ? known : value_truth(ARG(2), SPAN(2));
   return value_node(MAKE(

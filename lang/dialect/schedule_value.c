@@ -177,6 +177,38 @@ static Value new_schedule(BuiltinCall *call) {
   return s;
 }
 
+/* ---- tensor intrinsics ---- */
+
+static Node *program_arg(BuiltinCall *call, int i) {
+  if (value_is_node(ARG(i), NK_PrimFunc)) return ARG(i).node;
+  if (ARG(i).type == &type_poison) raise(ERROR_POISONED, SPAN(i), "an earlier error");
+  raise("TypeError", SPAN(i), "expected a tensor program, found %s", value_type_text(ARG(i)));
+}
+
+static Value intrin_register(BuiltinCall *call) {
+  tensor_intrin_register(value_as_text(ARG(0), "the name of an intrinsic", SPAN(0)),
+                         program_arg(call, 1), program_arg(call, 2), value_truth(ARG(3), SPAN(3)),
+                         call->span);
+  return value_none();
+}
+
+static Value intrin_get(BuiltinCall *call) {
+  const char *name = value_as_text(ARG(0), "the name of an intrinsic", SPAN(0));
+  const TensorIntrin *t = tensor_intrin_find(name);
+  if (t) return value_tuple_of(2, value_node(t->description), value_node(t->implementation));
+  if (value_truth(ARG(1), SPAN(1))) return value_none();
+  raise("ValueError", SPAN(0), "there is no tensor intrinsic '%s'", name);
+}
+
+const Builtin tensor_intrin_builtins[] = {
+    {"register", "name, desc, impl, override=False", intrin_register,
+     "declares a tensor intrinsic: a description and an implementation"},
+    {"get", "name, allow_missing=False", intrin_get,
+     "description and implementation of a tensor intrinsic"},
+};
+const int tensor_intrin_builtin_count =
+    sizeof tensor_intrin_builtins / sizeof *tensor_intrin_builtins;
+
 const Builtin schedule_builtin = {
     "Schedule", "mod, seed=None, debug_mask='none', error_render_level='detail', enable_check=True",
     new_schedule, "a schedule of the tensor programs of a module"};

@@ -17,7 +17,8 @@ static bool is_identifier(const char *text) {
   return true;
 }
 
-/* The dtype of `name = T.int64()` among the first statements of the body. */
+/* The dtype of `name = T.int64()` or `T.int64(is_size_var=True)` among the first statements of the
+ * body. */
 static bool body_dtype(AstDef *def, const char *name, DataType *t) {
   for each (Ast *, s, &def->body) {
     if ((*s)->kind != AST_KIND_Assign) continue;
@@ -25,7 +26,9 @@ static bool body_dtype(AstDef *def, const char *name, DataType *t) {
     Ast *target = a->targets.at[0], *value = a->value;
     if (a->targets.len != 1 || target->kind != AST_KIND_Name || AST_AS(Name, target)->name != name)
       continue;
-    if (value->kind != AST_KIND_Call || AST_AS(Call, value)->args.len) continue;
+    if (value->kind != AST_KIND_Call) continue;
+    AstVec *args = &AST_AS(Call, value)->args;
+    if (args->len && args->at[0]->kind != AST_KIND_Keyword) continue;
     Ast *func = AST_AS(Call, value)->func;
     if (func->kind == AST_KIND_Attribute && dtype_parse(AST_AS(Attribute, func)->name, t))
       return true;

@@ -20,9 +20,7 @@ static void add_parameter(TensorBuilder *t, Node *var, Node *buffer) {
 
 static void declare_parameter(TensorBuilder *t, Env *env, AstParam *p) {
   Span span = p->ast.span;
-  if (p->kind == PARAM_SLASH || (p->kind == PARAM_STAR && !p->name)) return;
-  if (p->kind != PARAM_PLAIN && p->kind != PARAM_KEYWORD_ONLY)
-    raise_code(E0505, span, "a prim_func takes plain parameters only");
+  if (p->kind != PARAM_PLAIN && p->kind != PARAM_KEYWORD_ONLY) return; /* as TVM does */
   Value fixed = t->fixed.type ? value_dict_get(t->fixed, value_str(p->name)) : value_absent();
   if (fixed.type) return env_set(env, p->name, fixed);
   if (!p->annotation)

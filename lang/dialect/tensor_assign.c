@@ -68,11 +68,12 @@ static void bind_number(NameBinder *b, const char *name, Value v, Span span) {
 
 /* ---- names ---- */
 
-static bool is_number_value(Value v) {
+static bool is_number_value(const NameBinder *b, Value v) {
   if (value_is_integer(v) || v.type == &type_float || v.type == &type_open) return true;
   if (v.type != &type_node || is_fresh_var(v)) return false;
   bool scalar = IS(Buffer, v.node) && map_has(&tensor->scalars, v.node);
-  bool vector = IS(BufferRegion, v.node) && !tensor->is_today; /* today a slice stays a region */
+  /* Today a slice stays a region, unless a let asks for its value. */
+  bool vector = IS(BufferRegion, v.node) && (b->is_let || !tensor->is_today);
   return node_is_expr(v.node) || vector || scalar;
 }
 
@@ -112,7 +113,7 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
   Env *env = b->suite->env;
   if (v.type == &type_frame) return bind_frame(b, name, v.object, target->span);
   if (v.type == &type_meta) return env_set(env, name, *(Value *)v.object);
-  if (is_number_value(v)) return bind_number(b, name, v, target->span);
+  if (is_number_value(b, v)) return bind_number(b, name, v, target->span);
   if (is_fresh_var(v) && map_has(&tensor->dims, name)) { /* n = T.int64() */
     Node *dim = map_get(&tensor->dims, name);
     AS(Var, dim)->is_size |= AS(Var, v.node)->is_size;

@@ -175,8 +175,7 @@ Value t_int_imm(BuiltinCall *call) {
     raise("TypeError", SPAN(0), "an integer constant can't be of dtype %s", dtype_text(t));
   bool fits = dtype_is_bool(t) || (t.code == DTYPE_UINT && t.bits == 64) ||
               (i >= dtype_min_int(t) && i <= dtype_max_int(t));
-  if (!fits)
-    raise_code(E0504, SPAN(1), "%lld does not fit in %s", (long long)i, dtype_text(t));
+  if (!fits) raise_code(E0504, SPAN(1), "%lld does not fit in %s", (long long)i, dtype_text(t));
   return value_node(int_imm(t, i, call->span));
 }
 Value t_float_imm(BuiltinCall *call) {

@@ -270,11 +270,6 @@ static Node *layout_arg(Value v, Span span) {
   return plain ? NULL : v.node;
 }
 
-/* The items of an argument that may be left out. */
-static ValueVec items_given(BuiltinCall *call, int i) {
-  return value_is_none(ARG(i)) ? (ValueVec){0} : value_to_vec(ARG(i), SPAN(i));
-}
-
 /* A buffer from arguments in the common order: shape, dtype, data, strides, elem_offset, scope,
  * align, offset_factor, buffer_type, axis_separators, layout, allocated_addr, byte_offset; args[at]
  * is the shape. The name comes later. */
@@ -294,12 +289,13 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
       value_is_none(ARG(at + 7)) ? 0 : value_as_int(ARG(at + 7), "offset_factor", SPAN(at + 7));
   int64_t align = value_is_none(ARG(at + 6)) ? 0 : value_as_int(ARG(at + 6), "align", SPAN(at + 6));
   NodeVec strides = {0};
-  ValueVec given = items_given(call, at + 3);
-  for each (Value, v, &given) {
-    bool named = v->type == &type_str; /* "s0": a fresh variable of that name */
-    vec_push(&strides, named ? var_new(value_text(*v), shape_dtype(shape), SPAN(at + 3))
-                             : to_expr(*v, SPAN(at + 3)));
-  }
+  ValueVec given_strides = items_or_one(ARG(at + 3)), given_separators = items_or_one(ARG(at + 9));
+  if (!value_is_none(ARG(at + 3)))
+    for each (Value, v, &given_strides) {
+      bool named = v->type == &type_str; /* "s0": a fresh variable of that name */
+      vec_push(&strides, named ? var_new(value_text(*v), shape_dtype(shape), SPAN(at + 3))
+                               : to_expr(*v, SPAN(at + 3)));
+    }
   Node *offset = value_is_none(ARG(at + 4)) ? NULL : to_expr(ARG(at + 4), SPAN(at + 4));
   if (!offset && factor) offset = MAKE(Var, call->span, shape_dtype(shape), .elem = VOID_TYPE);
   if (expr_is_zero(offset)) offset = NULL;
@@ -308,9 +304,9 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
     offset = expr_floordiv(bytes, int_imm(INT32, dtype_nbytes(t), call->span));
   }
   IntVec separators = {0};
-  given = items_given(call, at + 9);
-  for each (Value, v, &given)
-    vec_push(&separators, (int)value_as_int(*v, "axis_separators", SPAN(at + 9)));
+  if (!value_is_none(ARG(at + 9)))
+    for each (Value, v, &given_separators)
+      vec_push(&separators, (int)value_as_int(*v, "axis_separators", SPAN(at + 9)));
   return MAKE(
       Buffer, call->span, VOID_TYPE, .elem = t, .shape = shape, .strides = strides,
       .elem_offset = offset, .data = data, .align = align > 0 ? (int)align : 64,

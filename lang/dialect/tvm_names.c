@@ -233,6 +233,9 @@ Value tvm_namespace(void) {
   namespace_set(relax, "transform", transform_namespace());
   namespace_set(tir, "transform", transform_namespace());
   namespace_add_builtins(tir, &schedule_builtin, 1);
+  Value intrins = value_namespace("tvm.tir.TensorIntrin");
+  namespace_add_builtins(intrins, tensor_intrin_builtins, tensor_intrin_builtin_count);
+  namespace_set(tir, "TensorIntrin", intrins);
   namespace_set(ns, "relax", relax);
   namespace_set(ns, "te", te_namespace());
   namespace_set(ns, "topi", topi_namespace());

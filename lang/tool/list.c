@@ -2,6 +2,7 @@
 #include "lang/dialect/stdlib.h"
 #include "lang/tool/tool.h"
 #include "passes/passes.h"
+#include "passes/schedule/schedule.h"
 #include "target/target.h"
 
 static const char *level_word(PassLevel level) {
@@ -109,4 +110,27 @@ int tool_ops(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : NULL;
   if (name && strncmp(name, "R.", 2) == 0) name += 2;
   return tool_protected(show_ops, &name);
+}
+
+/* ---- schedule primitives ---- */
+
+bool tool_print_primitive(const char *name) {
+  const Primitive *p = primitive_find(name);
+  if (p) printf("sch.%s(%s)\n  %s\n", p->name, p->signature, p->doc);
+  return p != NULL;
+}
+
+int tool_primitives(int argc, char **argv) {
+  int status;
+  if (!options_parse(NULL, 0, &argc, argv, &status)) return status;
+  StrVec names = {0};
+  for (int i = 0; primitive_at(i); i++) vec_push(&names, primitive_at(i)->name);
+  if (argc > 1 && !tool_print_primitive(argv[1])) {
+    const char *near = str_near(argv[1], names.at, names.len);
+    return usage_error("primitives", "there is no schedule primitive '%s'%s%s%s", argv[1],
+                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  }
+  for (int i = 0; argc == 1 && primitive_at(i); i++)
+    printf("%-26s %s\n", primitive_at(i)->name, primitive_at(i)->doc);
+  return STATUS_OK;
 }

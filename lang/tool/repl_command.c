@@ -104,12 +104,15 @@ static void print_help(void *context) {
   if (v.type != &type_function && v.type != &type_builtin) print_names(v);
 }
 
-/* An operator, a pass or a code by its name; else whatever the text is the name of. */
+/* An operator, a schedule primitive, a pass or a code by its name; else whatever the text is the
+ * name of. */
 static bool help_by_name(const char *name) {
   const char *op = strncmp(name, "R.", 2) == 0 ? name + 2 : name;
   const char *dot = strrchr(name, '.');
   const Pass *pass = pass_find(dot ? dot + 1 : name);
-  if (tool_print_op(op)) return true;
+  bool is_op = tool_print_op(op);
+  bool is_primitive = tool_print_primitive(strncmp(name, "sch.", 4) == 0 ? name + 4 : name);
+  if (is_op || is_primitive) return true;
   if (pass) return tool_print_pass(pass), true;
   if (!code_find(name)) return false;
   char *args[] = {"explain", (char *)(uintptr_t)name, NULL};

@@ -71,6 +71,7 @@ bool check_roundtrip(const char *path, const NamedModule *m, const PrintOptions 
 struct Pass;
 void tool_print_pass(const struct Pass *p);
 bool tool_print_op(const char *name);
+bool tool_print_primitive(const char *name); /* the same of a schedule primitive */
 
 /* Runs a text as a script. Prints its diagnostics. */
 int tool_run_source(const Source *source, const char *path);

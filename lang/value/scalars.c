@@ -360,42 +360,16 @@ static Value int_attr(Value v, const char *name, Span span) {
   return value_absent();
 }
 
-const ValueType type_bool = {.name = "bool",
-                             .truth = number_truth,
-                             .repr = bool_repr,
-                             .get_attr = int_attr,
-                             .methods = int_methods,
-                             .method_count = INT_METHODS,
-                             .binary = number_binary,
-                             .compare = number_compare,
-                             .unary = int_unary,
-                             .equal = number_equal,
-                             .hash = number_hash,
-                             .format = int_format};
-const ValueType type_int = {.name = "int",
-                            .truth = number_truth,
-                            .repr = int_repr,
-                            .get_attr = int_attr,
-                            .methods = int_methods,
-                            .method_count = INT_METHODS,
-                            .binary = number_binary,
-                            .compare = number_compare,
-                            .unary = int_unary,
-                            .equal = number_equal,
-                            .hash = number_hash,
-                            .format = int_format};
-const ValueType type_big = {.name = "int",
-                            .truth = number_truth,
-                            .repr = int_repr,
-                            .get_attr = int_attr,
-                            .methods = int_methods,
-                            .method_count = INT_METHODS,
-                            .binary = number_binary,
-                            .compare = number_compare,
-                            .unary = int_unary,
-                            .equal = number_equal,
-                            .hash = number_hash,
-                            .format = int_format};
+/* bool, and ints of both sizes, are numbers alike. */
+#define INTEGER_TYPE(type_name, text)                                                              \
+  {                                                                                                \
+    .name = type_name, .truth = number_truth, .repr = text, .get_attr = int_attr,                  \
+    .methods = int_methods, .method_count = INT_METHODS, .binary = number_binary,                  \
+    .compare = number_compare, .unary = int_unary, .equal = number_equal, .hash = number_hash,     \
+    .format = int_format                                                                           \
+  }
+const ValueType type_bool = INTEGER_TYPE("bool", bool_repr);
+const ValueType type_int = INTEGER_TYPE("int", int_repr), type_big = INTEGER_TYPE("int", int_repr);
 const ValueType type_float = {.name = "float",
                               .truth = number_truth,
                               .repr = float_repr,

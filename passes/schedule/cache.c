@@ -4,14 +4,6 @@
 
 /* ---- buffers ---- */
 
-static Node *buffer_at(ScheduleCall *c, Block *b, NodeVec regions, const char *kind) {
-  int64_t i = int_arg(c, 1, "the index of a buffer");
-  if (i < 0 || i >= regions.len)
-    schedule_fail(c, &b->node, "block '%s' has %d buffers that it %s, but the index is %lld",
-                  b->name, regions.len, kind, (long long)i);
-  return AS(BufferRegion, regions.at[i])->buffer;
-}
-
 static Node *cache_buffer(ScheduleCall *c, const Node *of, const char *scope) {
   const Buffer *b = (const Buffer *)(const void *)of;
   return buffer_new(str_intern(str_format("%s_%s", b->name, scope)), b->elem, b->shape, scope,
@@ -197,139 +189,91 @@ static NodeVec chosen_consumers(ScheduleCall *c, Node *scope, Node *buffer) {
   return some;
 }
 
+typedef struct Cache {
+  BlockRef *ref;
+  Place place;   /* of the block */
+  Node *scope;   /* the block that will own the cache */
+  Node *buffer;  /* what is cached */
+  Node *to;      /* the cache */
+  NodeVec apart; /* BlockRealize statements that the copy must not stand in one element with */
+} Cache;
+
+static Cache begin_cache(ScheduleCall *c, bool reads) {
+  Cache k = {.ref = block_arg(c, 0)};
+  Block *b = AS(Block, k.ref->node);
+  k.buffer = reads ? buffer_arg(c, b, b->reads, "reads") : buffer_arg(c, b, b->writes, "writes");
+  k.place = place_of(c, k.ref->func, k.ref->node);
+  k.scope = scope_block(&k.place);
+  if (!k.scope) schedule_fail(c, k.ref->node, "the root block has no scope to put the cache in");
+  k.to = cache_buffer(c, k.buffer, text_arg(c, 2, "storage_scope"));
+  return k;
+}
+
+/* Puts the nest that copies `region` beside the statement of `p` at `level`. */
+static void finish_cache(ScheduleCall *c, const Cache *k, const Place *p, int level,
+                         const Touched *touched, NodeVec blocks, bool after, Analyzer *facts) {
+  Node *from = after ? k->to : k->buffer, *to = after ? k->buffer : k->to, *copy;
+  NodeVec region = touched_ranges(touched, facts);
+  Node *nest = copy_nest(c, AS(Buffer, k->to)->name, from, to, region, facts, &copy);
+  Map redirected = {0};
+  for each (Node *, b, &blocks) map_set(&redirected, *b, *b);
+  Patch patching = {.call = c,
+                    .scope = k->scope,
+                    .alloc = k->to,
+                    .beside = p->path.at[level],
+                    .nest = nest,
+                    .after = after,
+                    .blocks = &redirected,
+                    .from = k->buffer,
+                    .to = k->to};
+  patch(&patching, k->ref->func);
+  give_block(c, k->ref->func, copy);
+}
+
 void primitive_cache_read(ScheduleCall *c) {
-  BlockRef *ref = block_arg(c, 0);
-  Block *b = AS(Block, ref->node);
-  Node *buffer = buffer_at(c, b, b->reads, "reads");
-  Place p = place_of(c, ref->func, ref->node);
-  Node *scope = scope_block(&p);
-  if (!scope) schedule_fail(c, ref->node, "the root block has no scope to put the cache in");
-  if (block_writes(b, buffer))
-    schedule_fail(c, ref->node, "block '%s' also writes '%s'", b->name, AS(Buffer, buffer)->name);
-  NodeVec users = chosen_consumers(c, scope, buffer), apart = {0}, realizes = child_realizes(scope);
+  Cache k = begin_cache(c, true);
+  Block *b = AS(Block, k.ref->node);
+  if (block_writes(b, k.buffer))
+    schedule_fail(c, k.ref->node, "block '%s' also writes '%s'", b->name,
+                  AS(Buffer, k.buffer)->name);
+  NodeVec users = chosen_consumers(c, k.scope, k.buffer), realizes = child_realizes(k.scope);
+  if (!users.len) schedule_fail(c, k.ref->node, "no block is given that shall read the cache");
   for each (Node *, r, &realizes)
-    if (block_writes(AS(Block, AS(BlockRealize, *r)->block), buffer)) vec_push(&apart, *r);
-  const char *to_scope = text_arg(c, 2, "storage_scope");
-  Node *to = cache_buffer(c, buffer, to_scope), *copy;
-  Place first = place_of(c, ref->func, users.at[0]);
-  int level = level_of(&first, scope, apart);
+    if (block_writes(AS(Block, AS(BlockRealize, *r)->block), k.buffer)) vec_push(&k.apart, *r);
+  Place first = place_of(c, k.ref->func, users.at[0]);
+  int level = level_of(&first, k.scope, k.apart);
   Place outer = prefix(&first, level + 1);
   Analyzer *facts = facts_at(&outer);
-  Touched touched = {.buffer = buffer};
+  Touched touched = {.buffer = k.buffer};
   for each (Node *, u, &users) {
-    Place user = place_of(c, ref->func, *u);
+    Place user = place_of(c, k.ref->func, *u);
     bool below = false; /* what another block reads elsewhere is not known here: all of it */
     for each (Node *, s, &user.path) below |= *s == first.path.at[level];
     if (below) touch_below(&touched, &user, level, AS(Block, *u)->reads, facts);
-    else touched.lo = touched.hi = whole_of(buffer);
+    else touched.lo = touched.hi = whole_of(k.buffer);
   }
-  NodeVec region = touched_ranges(&touched, facts);
-  Node *nest = copy_nest(c, AS(Buffer, to)->name, buffer, to, region, facts, &copy);
-  Map blocks = {0};
-  for each (Node *, u, &users) map_set(&blocks, *u, *u);
-  Patch patching = {.call = c,
-                    .scope = scope,
-                    .alloc = to,
-                    .beside = first.path.at[level],
-                    .nest = nest,
-                    .blocks = &blocks,
-                    .from = buffer,
-                    .to = to};
-  patch(&patching, ref->func);
-  give_block(c, ref->func, copy);
+  finish_cache(c, &k, &first, level, &touched, users, false, facts);
 }
 
 void primitive_cache_write(ScheduleCall *c) {
-  BlockRef *ref = block_arg(c, 0);
-  Block *b = AS(Block, ref->node);
-  Node *buffer = buffer_at(c, b, b->writes, "writes");
-  Place p = place_of(c, ref->func, ref->node);
-  Node *scope = scope_block(&p);
-  if (!scope) schedule_fail(c, ref->node, "the root block has no scope to put the cache in");
-  NodeVec realizes = child_realizes(scope), readers = {0};
+  Cache k = begin_cache(c, false);
+  Block *b = AS(Block, k.ref->node);
+  NodeVec realizes = child_realizes(k.scope);
   for each (Node *, r, &realizes) {
-    Node *other = AS(BlockRealize, *r)->block;
-    if (other == ref->node) continue;
-    if (block_writes(AS(Block, other), buffer))
-      schedule_fail(c, other, "block '%s' writes '%s' too", AS(Block, other)->name,
-                    AS(Buffer, buffer)->name);
-    if (block_reads(AS(Block, other), buffer)) vec_push(&readers, *r);
+    Block *other = AS(Block, AS(BlockRealize, *r)->block);
+    if (other == b) continue;
+    if (block_writes(other, k.buffer))
+      schedule_fail(c, &other->node, "block '%s' writes '%s' too", other->name,
+                    AS(Buffer, k.buffer)->name);
+    if (block_reads(other, k.buffer)) vec_push(&k.apart, *r);
   }
-  Node *to = cache_buffer(c, buffer, text_arg(c, 2, "storage_scope")), *copy;
-  int level = level_of(&p, scope, readers);
-  Place outer = prefix(&p, level + 1);
+  int level = level_of(&k.place, k.scope, k.apart);
+  Place outer = prefix(&k.place, level + 1);
   Analyzer *facts = facts_at(&outer);
-  Touched touched = {.buffer = buffer};
-  touch_below(&touched, &p, level, b->writes, facts);
+  Touched touched = {.buffer = k.buffer};
+  touch_below(&touched, &k.place, level, b->writes, facts);
   if (!touched.exact)
-    schedule_fail(c, ref->node, "block '%s' is not known to write all of a region of '%s' here",
-                  b->name, AS(Buffer, buffer)->name);
-  NodeVec region = touched_ranges(&touched, facts);
-  Node *nest = copy_nest(c, AS(Buffer, to)->name, to, buffer, region, facts, &copy);
-  Map blocks = {0};
-  map_set(&blocks, ref->node, ref->node);
-  Patch patching = {.call = c,
-                    .scope = scope,
-                    .alloc = to,
-                    .beside = p.path.at[level],
-                    .nest = nest,
-                    .after = true,
-                    .blocks = &blocks,
-                    .from = buffer,
-                    .to = to};
-  patch(&patching, ref->func);
-  give_block(c, ref->func, copy);
-}
-
-/* ---- set_scope, storage_align ---- */
-
-void primitive_set_scope(ScheduleCall *c) {
-  BlockRef *ref = block_arg(c, 0);
-  Block *b = AS(Block, ref->node);
-  Node *buffer = buffer_at(c, b, b->writes, "writes");
-  const char *to = text_arg(c, 2, "storage_scope");
-  PrimFunc f = *AS(PrimFunc, prim_func_of(c, ref->func));
-  for each (Node *, param, &f.buffers)
-    if (*param == buffer)
-      schedule_fail(c, ref->node, "the buffer '%s' is a parameter of the function",
-                    AS(Buffer, buffer)->name);
-  if (str_same(buffer_scope(buffer), to)) return;
-  Buffer copy = *AS(Buffer, buffer);
-  Var data = *AS(Var, copy.data);
-  data.scope = str_intern(to);
-  copy.data = gc_copy(&data, sizeof data);
-  Map map = {0};
-  map_set(&map, buffer, gc_copy(&copy, sizeof copy));
-  map_set(&map, AS(Buffer, buffer)->data, copy.data);
-  schedule_substitute(c, ref->func, &map);
-}
-
-/* [[buffer_index, axis, factor, offset], ...], one of a buffer and axis. */
-void primitive_storage_align(ScheduleCall *c) {
-  BlockRef *ref = block_arg(c, 0);
-  Block copy = *AS(Block, ref->node);
-  Node *buffer = buffer_at(c, &copy, copy.writes, "writes");
-  int64_t axis = int_arg(c, 2, "axis"), factor = int_arg(c, 3, "factor");
-  int ndim = AS(Buffer, buffer)->shape.len;
-  if (axis < 0) axis += ndim;
-  if (axis < 0 || axis >= ndim)
-    schedule_fail(c, ref->node, "the buffer '%s' has %d axes, but axis is %lld",
-                  AS(Buffer, buffer)->name, ndim, (long long)axis);
-  if (factor <= 0) schedule_fail(c, ref->node, "factor must be positive");
-  NodeVec row = NODES(c->args.at[1], int_imm(INT32, axis, c->span), int_imm(INT32, factor, c->span),
-                      int_imm(INT32, int_arg(c, 4, "offset"), c->span)),
-          rows = {0};
-  Node *old = dict_get(copy.annotations, "buffer_dim_align");
-  for (int i = 0; old && i < AS(Array, old)->items.len; i++) {
-    NodeVec known = AS(Array, AS(Array, old)->items.at[i])->items;
-    bool same = node_equal(known.at[0], row.at[0], false, NULL) &&
-                node_equal(known.at[1], row.at[1], false, NULL);
-    if (!same) vec_push(&rows, AS(Array, old)->items.at[i]);
-  }
-  vec_push(&rows, MAKE(Array, c->span, VOID_TYPE, .items = row));
-  copy.annotations = dict_with(copy.annotations, "buffer_dim_align",
-                               MAKE(Array, c->span, VOID_TYPE, .items = rows));
-  Node *before = ref->node, *after = gc_copy(&copy, sizeof copy);
-  schedule_renew(c, before, after);
-  schedule_replace(c, ref->func, before, after);
+    schedule_fail(c, k.ref->node, "block '%s' is not known to write all of a region of '%s' here",
+                  b->name, AS(Buffer, k.buffer)->name);
+  finish_cache(c, &k, &k.place, level, &touched, NODES(k.ref->node), true, facts);
 }

@@ -148,20 +148,6 @@ static Move begin_move(ScheduleCall *c, bool reverse) {
   return m;
 }
 
-static void need_internal(const Move *m) {
-  for each (Node *, w, &m->block->writes) {
-    Node *buffer = AS(BufferRegion, *w)->buffer;
-    bool own = false;
-    for each (Node *, s, &m->from.path)
-      if (IS(Block, *s))
-        for each (Node *, b, &AS(Block, *s)->alloc_buffers) own |= *b == buffer;
-    if (!own)
-      schedule_fail(m->call, &m->block->node,
-                    "block '%s' writes '%s', which is seen outside of the function", m->block->name,
-                    AS(Buffer, buffer)->name);
-  }
-}
-
 static void need_under_loop(const Move *m) {
   for each (Node *, b, &m->related)
     if (!mentions(AS(For, m->loop)->body, *b))
@@ -283,7 +269,8 @@ static void finish_move(Move *m) {
 
 void primitive_compute_at(ScheduleCall *c) {
   Move m = begin_move(c, false);
-  need_internal(&m);
+  for each (Node *, w, &m.block->writes)
+    need_internal_buffer(c, &m.from, AS(BufferRegion, *w)->buffer);
   need_under_loop(&m);
   need_no_conflict(&m);
   finish_move(&m);

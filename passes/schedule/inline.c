@@ -55,15 +55,6 @@ typedef struct Elementwise {
   Node *buffer; /* that it writes */
 } Elementwise;
 
-static bool is_allocated(ScheduleCall *c, const Place *p, Node *buffer) {
-  (void)c;
-  for each (Node *, s, &p->path)
-    if (IS(Block, *s))
-      for each (Node *, b, &AS(Block, *s)->alloc_buffers)
-        if (*b == buffer) return true;
-  return false;
-}
-
 /* One store and nothing else, without conditions. */
 static Elementwise need_one_store(ScheduleCall *c, const Place *p) {
   Block *b = AS(Block, vec_last(&p->path));
@@ -74,6 +65,14 @@ static Elementwise need_one_store(ScheduleCall *c, const Place *p) {
   BufferStore *store = AS(BufferStore, b->body);
   if (store->predicate) schedule_fail(c, &b->node, "the store of '%s' is predicated", b->name);
   return (Elementwise){b, store, store->buffer};
+}
+
+/* The block of a place, which is complete and one store. */
+static Elementwise need_elementwise(ScheduleCall *c, Node *scope, const Place *p) {
+  Node *block = vec_last(&p->path);
+  const char *why = why_not_complete(scope, block);
+  if (why) schedule_fail(c, block, "'%s' is no complete block: %s", AS(Block, block)->name, why);
+  return need_one_store(c, p);
 }
 
 /* Indices that are the block's variables, each once; their positions in *map (Var to index + 1). */
@@ -142,18 +141,20 @@ static Node *inline_block(Mutator *m, Node *n) {
   return out;
 }
 
+/* The elementwise block of argument 0 in its scope. */
+static Elementwise begin_inline(ScheduleCall *c, BlockRef *ref, Place *p, Node **scope) {
+  *p = place_of(c, ref->func, ref->node);
+  *scope = scope_block(p);
+  if (!*scope) schedule_fail(c, ref->node, "the root block can't be inlined");
+  return need_elementwise(c, *scope, p);
+}
+
 void primitive_compute_inline(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
-  Place p = place_of(c, ref->func, ref->node);
-  Node *scope = scope_block(&p);
-  if (!scope) schedule_fail(c, ref->node, "the root block can't be inlined");
-  const char *why = why_not_complete(scope, ref->node);
-  if (why)
-    schedule_fail(c, ref->node, "'%s' is no complete block: %s", AS(Block, ref->node)->name, why);
-  Elementwise e = need_one_store(c, &p);
-  if (!is_allocated(c, &p, e.buffer))
-    schedule_fail(c, ref->node, "the buffer '%s' is seen outside of the function",
-                  AS(Buffer, e.buffer)->name);
+  Place p;
+  Node *scope;
+  Elementwise e = begin_inline(c, ref, &p, &scope);
+  need_internal_buffer(c, &p, e.buffer);
   Map positions = {0};
   need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer)->name);
   Inline in = {
@@ -174,8 +175,6 @@ static Node *replace_load(Mutator *m, Node *n) {
     return in->what.store->value;
   return mutate_children(m, n);
 }
-
-static void need_one_load(ScheduleCall *c, const Block *b, const Node *buffer, NodeVec *indices);
 
 typedef struct Loads {
   const Node *buffer;
@@ -203,30 +202,19 @@ static void need_one_load(ScheduleCall *c, const Block *b, const Node *buffer, N
 
 void primitive_reverse_compute_inline(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
-  Place p = place_of(c, ref->func, ref->node);
-  Node *scope = scope_block(&p);
-  if (!scope) schedule_fail(c, ref->node, "the root block can't be inlined");
-  const char *why = why_not_complete(scope, ref->node);
-  if (why)
-    schedule_fail(c, ref->node, "'%s' is no complete block: %s", AS(Block, ref->node)->name, why);
-  Elementwise consumer = need_one_store(c, &p);
+  Place p;
+  Node *scope;
+  Elementwise consumer = begin_inline(c, ref, &p, &scope);
   NodeVec producers = producers_of(scope, ref->node);
   if (producers.len != 1)
     schedule_fail(c, ref->node, "block '%s' must have one producer, but has %d",
                   consumer.block->name, producers.len);
   Place from = place_of(c, ref->func, producers.at[0]);
-  why = why_not_complete(scope, producers.at[0]);
-  if (why)
-    schedule_fail(c, producers.at[0], "the producer '%s' is no complete block: %s",
-                  AS(Block, producers.at[0])->name, why);
-  Elementwise producer = need_one_store(c, &from);
-  NodeVec users = consumers_of(scope, producers.at[0]);
-  if (users.len != 1)
+  Elementwise producer = need_elementwise(c, scope, &from);
+  if (consumers_of(scope, producers.at[0]).len != 1)
     schedule_fail(c, producers.at[0], "the producer '%s' has other consumers",
                   producer.block->name);
-  if (!is_allocated(c, &from, producer.buffer))
-    schedule_fail(c, producers.at[0], "the buffer '%s' is seen outside of the function",
-                  AS(Buffer, producer.buffer)->name);
+  need_internal_buffer(c, &from, producer.buffer);
   NodeVec indices;
   need_one_load(c, consumer.block, producer.buffer, &indices);
   Map positions = {0}, vars = {0};

@@ -52,6 +52,19 @@ NodeVec schedule_apply(Schedule *s, const Primitive *p, NodeVec args, Node *deci
 Node *schedule_get(const Schedule *s, Node *random_var, Span span);
 void schedule_remove(Schedule *s, Node *random_var, Span span);
 
+/* ---- tensor intrinsics (tensorize.c) ---- */
+
+/* What a piece of hardware computes, as a tensor program of one block, and how it is asked to. Both
+ * take the same buffers. */
+typedef struct TensorIntrin {
+  const char *name;
+  Node *description, *implementation; /* PrimFuncs */
+} TensorIntrin;
+/* Raises ValueError if the two don't fit, or the name is taken. */
+void tensor_intrin_register(const char *name, Node *description, Node *implementation,
+                            bool override, Span span);
+const TensorIntrin *tensor_intrin_find(const char *name); /* NULL: there is none */
+
 /* ---- traces (trace.c) ---- */
 
 /* As lines of script: "b0 = sch.get_block(name=...)". */

@@ -84,6 +84,10 @@ NodeVec consumers_of(Node *scope, Node *block);
 const char *why_not_complete(Node *scope, Node *block);
 const char *why_not_reduction(Node *scope, Node *block);
 bool mentions(Node *n, const Node *var);
+/* The buffer of the region with the number of argument 1; `kind` is what the block does to it. */
+Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind);
+/* Refuses a buffer that no block around the place owns. */
+void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer);
 
 /* ---- taking blocks out (inline.c) ---- */
 
@@ -91,6 +95,11 @@ bool mentions(Node *n, const Node *var);
 Node *removed_with(const Place *p);
 /* Takes it out of the function, and a buffer (or NULL) out of the blocks that own it. */
 void take_out(ScheduleCall *c, const Place *p, Node *buffer);
+
+/* ---- tiles (blockize.c) ---- */
+
+/* The loops from the last of the place down to their one block, as a block of tiles. */
+Node *blockize_loop(ScheduleCall *c, const Place *p);
 
 /* ---- regions (region.c) ---- */
 

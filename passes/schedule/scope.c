@@ -73,6 +73,23 @@ bool mentions(Node *n, const Node *var) {
   return n && !walk(&w, n);
 }
 
+Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind) {
+  int64_t i = int_arg(c, 1, "the index of a buffer");
+  if (i < 0 || i >= regions.len)
+    schedule_fail(c, &b->node, "block '%s' has %d buffers that it %s, but the index is %lld",
+                  b->name, regions.len, kind, (long long)i);
+  return AS(BufferRegion, regions.at[i])->buffer;
+}
+
+void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer) {
+  for each (Node *, s, &p->path)
+    if (IS(Block, *s))
+      for each (Node *, b, &AS(Block, *s)->alloc_buffers)
+        if (*b == buffer) return;
+  schedule_fail(c, vec_last(&p->path), "the buffer '%s' is seen outside of the function",
+                AS(Buffer, buffer)->name);
+}
+
 /* ---- complete blocks and reductions ---- */
 
 /* Another block of the scope that writes what this one writes, or NULL. */

@@ -1,26 +1,7 @@
 #!/bin/sh
-# command_line.sh -- the program as a user meets it: statuses, messages, bad input, nothing half-written.
-#   sh tests/command_line.sh BUILD_FOLDER
-[ -x "$1/tvms" ] || { echo "usage: $0 BUILD_FOLDER"; exit 2; }
-B=$(cd "$1" && pwd)
-tvms=$B/tvms
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-bad=0
-
-# expect STATUS TEXT COMMAND...: the status, and a text somewhere in what is printed
-expect() {
-  want=$1 text=$2
-  shift 2
-  "$@" >out 2>&1 </dev/null
-  status=$?
-  if [ $status -ne "$want" ] || { [ -n "$text" ] && ! grep -qF -- "$text" out; }; then
-    echo "$*: status $status (expected $want), expected the text: $text"
-    head -n 20 out
-    bad=1
-  fi
-}
+# test_command_line.sh -- the program as a user meets it: statuses, messages, bad input, nothing half-written.
+#   sh tests/tool/test_command_line.sh BUILD_FOLDER
+. "$(dirname "$0")/expect.sh"
 
 cat >good.tvms <<'T'
 @T.prim_func
@@ -77,4 +58,7 @@ expect 1 'ZeroDivisionError' "$tvms" division.tvms
 expect 1 'No space left' "$tvms" opt good.tvms -o /dev/full
 expect 1 'no regular file' "$tvms" build good.tvms --emit so -o /dev/full
 ls | grep -q '\.tmp' && { echo 'temporary files were left behind'; bad=1; }
+expect 0 'sch.split(loop, factors' "$tvms" primitives split
+expect 0 'compute_at ' "$tvms" primitives
+expect 2 "did you mean 'split'" "$tvms" primitives splt
 exit $bad
