@@ -396,7 +396,8 @@ NodeVec ir_undefined(Node *func);
 
 /* Regions that a block body reads and writes, as the text form infers them when T.reads and
  * T.writes are left out. Loop variables inside the body are relaxed to their ranges. False if an
- * access is opaque. */
-bool block_access_regions(Node *block, NodeVec *reads, NodeVec *writes);
+ * access is opaque. `visible` holds the data pointers of the buffers around the block, to these:
+ * a pointer that is not among them is no access. NULL: nothing is known, and any may be one. */
+bool block_access_regions(Node *block, const Map *visible, NodeVec *reads, NodeVec *writes);
 
 #endif

@@ -4,11 +4,11 @@
  * in its scope; buffers are declared; indices are integers and match ranks; operands have the
  * dtypes that their operator asks for; block variables are bound by as many values; breaks stand in
  * loops; loops are bound to threads that there are, of one extent inside each other; blocks with
- * variables of their own use no loop variable from outside. For graph functions (verify_graph.c):
- * variables are bound once and before use; dataflow variables stay in their block; no call with
- * effects stands in a dataflow block or in a pure function; operands are in normal form; calls give
- * as many arguments as the callee takes; struct info is there, has one rank, and mentions no
- * unknown dims. */
+ * variables of their own use no loop variable from outside (a warning). For graph functions
+ * (verify_graph.c): variables are bound once and before use; dataflow variables stay in their
+ * block; no call with effects stands in a dataflow block or in a pure function; operands are in
+ * normal form; calls give as many arguments as the callee takes; struct info is there, has one
+ * rank, and mentions no unknown dims. */
 #include "ir/verify_impl.h"
 
 Diag *verify_fault(Verifier *v, DiagCode code, Node *at, const char *format, ...) {

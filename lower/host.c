@@ -144,10 +144,21 @@ void host_bind_dims(Host *h, DimCheck check, Map *bound, DimCheckVec *later) {
   vec_push(later, check);
 }
 
+/* The same number before it was made wider. */
+static Node *without_widening(Node *n) {
+  bool widens = IS(Cast, n) && dtype_is_int(n->dtype) &&
+                n->dtype.code == AS(Cast, n)->value->dtype.code &&
+                n->dtype.bits >= AS(Cast, n)->value->dtype.bits;
+  return widens ? AS(Cast, n)->value : n;
+}
+
 /* The extent that bound a dim, and two equal numbers, need no check at run time. */
 static bool is_trivial(Node *want, Node *have) {
   int64_t a, b;
-  return want == have || (expr_is_const_int(want, &a) && expr_is_const_int(have, &b) && a == b);
+  want = without_widening(want);
+  have = without_widening(have);
+  return node_equal(want, have, false, NULL) ||
+         (expr_is_const_int(want, &a) && expr_is_const_int(have, &b) && a == b);
 }
 
 void host_check_dims(Host *h, const DimCheckVec *checks, const Map *bound) {

@@ -57,7 +57,7 @@ __attribute__((constructor)) static void fill_keywords(void) {
 int token_keyword(const char *text, size_t n) {
   for (unsigned i = hash_word(text, n); slots[i]; i = (i + 1) % SLOTS) {
     const char *word = tokens[slots[i]].text;
-    if (strncmp(word, text, n) == 0 && word[n] == '\0') return slots[i];
+    if (*word == *text && strncmp(word, text, n) == 0 && word[n] == '\0') return slots[i];
   }
   return T_NAME;
 }

@@ -16,11 +16,12 @@ typedef VEC(Access *) AccessVec;
 
 typedef struct Scan {
   AccessVec reads, writes;
-  Map ranges;   /* variables of loops inside the block to their Range */
-  Map lets;     /* variables of lets inside the block to their values */
-  Map local;    /* buffers allocated inside, which nobody outside sees */
-  Map matched;  /* buffers of matched regions to their MatchBufferRegion */
-  Map pointers; /* data pointers of buffers: their use is opaque */
+  Map ranges;         /* variables of loops inside the block to their Range */
+  Map lets;           /* variables of lets inside the block to their values */
+  Map local;          /* buffers allocated inside, which nobody outside sees */
+  Map matched;        /* buffers of matched regions to their MatchBufferRegion */
+  Map pointers;       /* those made inside: what they point to nobody outside sees */
+  const Map *visible; /* of block_access_regions */
   Analyzer *analyzer;
   bool opaque;
 } Scan;
@@ -28,7 +29,7 @@ typedef struct Scan {
 /* ---- joining ---- */
 
 static Node *extreme(Scan *s, NodeKind kind, Node *a, Node *b) {
-  if (!a || !b) return NULL;
+  if (a == b || !a || !b) return a == b ? a : NULL;
   return arith_simplify(s->analyzer, expr_binary(kind, a, b, a->span));
 }
 
@@ -76,7 +77,8 @@ static void join(Scan *s, AccessVec *v, Node *buffer, NodeVec lo, NodeVec hi) {
     to_source(s, AS(MatchBufferRegion, match), &lo, &hi);
     buffer = AS(BufferRegion, AS(MatchBufferRegion, match)->source)->buffer;
   }
-  if (map_has(&s->local, buffer)) return;
+  Node *data = AS(Buffer, buffer)->data;
+  if (map_has(&s->local, buffer) || map_has(&s->pointers, data) || map_has(&s->lets, data)) return;
   Access *a = find_access(v, buffer);
   if (!a->lo.len) {
     a->lo = lo;
@@ -149,6 +151,26 @@ static void scan_realize(Scan *s, BlockRealize *r) {
   for each (Node *, x, &b->writes) add_region(s, &s->writes, *x, &bindings);
 }
 
+/* Another pointer may reach what is outside, as far as nothing is known of it. */
+static bool is_opaque(Scan *s, Node *pointer) {
+  if (!dtype_is_handle(pointer->dtype) || dtype_is_void(AS(Var, pointer)->elem)) return false;
+  if (s->visible) return map_has(s->visible, pointer);
+  return !map_has(&s->pointers, pointer);
+}
+
+/* A.access_ptr("r") or "w" says what is done with the whole buffer. */
+static bool scan_access_pointer(Scan *s, Call *c) {
+  enum { DATA = 1, MASK = 4, READ = 1, WRITE = 2 };
+  int64_t mask;
+  if (c->args.len <= MASK || !expr_is_const_int(c->args.at[MASK], &mask)) return false;
+  Node *buffer = s->visible ? map_get(s->visible, c->args.at[DATA]) : NULL;
+  if (!buffer || (mask != READ && mask != WRITE)) return false;
+  NodeVec whole = {0};
+  for (int i = 0; i < AS(Buffer, buffer)->shape.len; i++) vec_push(&whole, NULL);
+  join(s, mask == READ ? &s->reads : &s->writes, buffer, whole, whole);
+  return true;
+}
+
 static WalkResult scan_node(Walker *w, Node *n) {
   Scan *s = w->context;
   switch (n->kind) {
@@ -176,11 +198,10 @@ static WalkResult scan_node(Walker *w, Node *n) {
   case NK_DeclBuffer: map_set(&s->local, AS(DeclBuffer, n)->buffer, n); return WALK_ON;
   case NK_BufferRegion: s->opaque = true; return WALK_ON;
   case NK_Call:
-    if (is_intrin_call(n, "address_of") || is_intrin_call(n, "tvm_access_ptr")) s->opaque = true;
-    return WALK_ON;
+    if (!is_intrin_call(n, "tvm_access_ptr")) return WALK_ON;
+    return scan_access_pointer(s, AS(Call, n)) ? WALK_PRUNE : WALK_ON;
   case NK_Var:
-    if (dtype_is_handle(n->dtype) && !dtype_is_void(AS(Var, n)->elem) && !map_has(&s->pointers, n))
-      s->opaque = true;
+    if (is_opaque(s, n)) s->opaque = true;
     return WALK_ON;
   case NK_Allocate: map_set(&s->pointers, AS(Allocate, n)->var, n); return WALK_ON;
   case NK_Buffer: return WALK_PRUNE;
@@ -201,6 +222,7 @@ static Node *region_of(Scan *s, Access *a) {
   for (int i = 0; i < b->shape.len; i++) {
     Node *min = a->lo.at[i], *extent = b->shape.at[i];
     if (!min || !a->hi.at[i]) min = int_imm(extent->dtype, 0, b->node.span);
+    else if (a->hi.at[i] == min) extent = int_imm(min->dtype, 1, min->span);
     else {
       Node *n = expr_add(expr_sub(a->hi.at[i], min), int_imm(min->dtype, 1, min->span));
       extent = arith_simplify(s->analyzer, n);
@@ -216,10 +238,13 @@ static bool is_written(Scan *s, Node *buffer) {
   return false;
 }
 
-bool block_access_regions(Node *block, NodeVec *reads, NodeVec *writes) {
+bool block_access_regions(Node *block, const Map *visible, NodeVec *reads, NodeVec *writes) {
   Block *b = AS(Block, block);
-  Scan s = {.analyzer = arith_new()};
-  for each (Node *, a, &b->alloc_buffers) map_set(&s.local, *a, *a);
+  Scan s = {.analyzer = arith_new(), .visible = visible};
+  for each (Node *, a, &b->alloc_buffers) {
+    map_set(&s.local, *a, *a);
+    map_set(&s.pointers, AS(Buffer, *a)->data, *a);
+  }
   for each (Node *, m, &b->match_buffers) map_set(&s.matched, AS(MatchBufferRegion, *m)->buffer, *m);
   if (b->init) scan(&s, b->init);
   AccessVec none = {0};

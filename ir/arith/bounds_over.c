@@ -167,10 +167,12 @@ static Analyzer *analyzer_of(const Map *ranges) {
 bool arith_bounds_over(Node *e, const Map *ranges, Node **least, Node **greatest) {
   if (!dtype_is_int(e->dtype) || e->dtype.lanes != 1 || expr_effect(e) == EFFECT_STATE)
     return false;
+  if (IS(Var, e) && !map_has(ranges, e)) return *least = *greatest = e, true;
   Moving m = {.ranges = ranges, .analyzer = analyzer_of(ranges)};
   if (!bounds(&m, arith_simplify(m.analyzer, e), least, greatest)) return false;
   Analyzer *a = arith_new();
+  bool is_point = *least == *greatest;
   *least = arith_simplify(a, *least);
-  *greatest = arith_simplify(a, *greatest);
+  *greatest = is_point ? *least : arith_simplify(a, *greatest);
   return true;
 }

@@ -345,12 +345,9 @@ void print_exprs(Printer *p, NodeVec v) {
 }
 
 static const char *text_beside(Printer *p, Node *n, DataType t) {
-  Str outer = p->out;
-  p->out = (Str){0};
+  size_t start = text_begin(p);
   print_beside(p, n, t);
-  const char *text = str_text(&p->out);
-  p->out = outer;
-  return text;
+  return text_end(p, start);
 }
 const char *expr_text(Printer *p, Node *n) { return text_beside(p, n, VOID_TYPE); }
 

@@ -147,8 +147,7 @@ static void scope_id_text(Printer *p, ScopeIdDef *s, FrameText *f) {
 
 FrameText frame_text(Printer *p, Node *n) {
   FrameText f = {0};
-  Str outer = p->out;
-  p->out = (Str){0};
+  size_t start = text_begin(p);
   switch (n->kind) {
   case NK_LetStmt: let_text(p, AS(LetStmt, n), &f); break;
   case NK_AttrStmt: attr_frame_text(p, AS(AttrStmt, n), &f); break;
@@ -167,7 +166,8 @@ FrameText frame_text(Printer *p, Node *n) {
   case NK_BufferRealize: realize_text(p, AS(BufferRealize, n), &f); break;
   default: break;
   }
-  f.text = p->out.len ? str_text(&p->out) : NULL;
-  p->out = outer;
+  bool any = p->out.len > start;
+  const char *text = text_end(p, start);
+  f.text = any ? text : NULL;
   return f;
 }

@@ -228,12 +228,9 @@ void print_relax(Printer *p, Node *n) {
 static void print_blocks(Printer *p, NodeVec blocks);
 
 static const char *text_by(Printer *p, void (*print)(Printer *p, Node *n), Node *n) {
-  Str outer = p->out;
-  p->out = (Str){0};
+  size_t start = text_begin(p);
   print(p, n);
-  const char *text = str_text(&p->out);
-  p->out = outer;
-  return text;
+  return text_end(p, start);
 }
 
 static const char *relax_text(Printer *p, Node *n) { return text_by(p, print_relax, n); }

@@ -3,6 +3,14 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+size_t text_begin(Printer *p) { return p->out.len; }
+
+const char *text_end(Printer *p, size_t start) {
+  const char *text = str_copy_n(str_text(&p->out) + start, p->out.len - start);
+  p->out.len = start;
+  return text;
+}
+
 void line_begin(Printer *p) {
   for (int i = 0; i < p->indent; i++) str_add(&p->out, "    ");
 }

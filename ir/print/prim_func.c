@@ -78,12 +78,9 @@ static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
 }
 
 static const char *param_text(Printer *p, PrimFunc *f, int i, const Map *definable) {
-  Str outer = p->out;
-  p->out = (Str){0};
+  size_t start = text_begin(p);
   print_param(p, f, i, definable);
-  const char *text = str_text(&p->out);
-  p->out = outer;
-  return text;
+  return text_end(p, start);
 }
 
 /* Is this what a dim in quotes is, without a line that says more? */

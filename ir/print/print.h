@@ -37,6 +37,10 @@ typedef struct Printer {
 
 /* ---- lines and names (names.c) ---- */
 
+/* What is printed between the two is a text of its own, not a part of `out`. */
+size_t text_begin(Printer *p);
+const char *text_end(Printer *p, size_t start);
+
 void line_begin(Printer *p);
 void line_end(Printer *p);
 void line(Printer *p, const char *format, ...)

@@ -133,12 +133,10 @@ static void name_parts(Printer *p, Buffer *b, const char *name, bool with_data) 
 void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *source,
                        bool with_data) {
   declare_parts(p, b);
-  Str outer = p->out;
-  p->out = (Str){0};
+  size_t start = text_begin(p);
   if (source) str_add(&p->out, source);
   print_buffer_args(p, b, with_data, false);
-  const char *args = str_text(&p->out);
-  p->out = outer;
+  const char *args = text_end(p, start);
   const char *name = name_define(p, &b->node);
   line(p, "%s = %s(%s)", name, before, args);
   name_parts(p, b, name, with_data);
@@ -169,12 +167,9 @@ static void print_regions_line(Printer *p, const char *name, NodeVec regions) {
 /* begin, end; the end alone if it begins at 0. */
 static const char *bounds_text(Printer *p, Node *min, Node *extent) {
   if (expr_is_zero(min)) return expr_text(p, extent);
-  Str outer = p->out;
-  p->out = (Str){0};
+  size_t start = text_begin(p);
   print_bounds(p, min, extent, ", ");
-  const char *text = str_text(&p->out);
-  p->out = outer;
-  return text;
+  return text_end(p, start);
 }
 
 /* Does the axis run over exactly the loop it is bound to? Then T.axis.remap says it. */
@@ -231,7 +226,7 @@ static void print_axes(Printer *p, Block *b, NodeVec values) {
 static bool regions_are_inferred(Printer *p, Block *b) {
   if (p->options.tvm_style) return false;
   NodeVec reads = {0}, writes = {0};
-  return block_access_regions(&b->node, &reads, &writes) && same_regions(reads, b->reads) &&
+  return block_access_regions(&b->node, NULL, &reads, &writes) && same_regions(reads, b->reads) &&
          same_regions(writes, b->writes);
 }
 
@@ -254,11 +249,9 @@ static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predica
                       false);
   print_views(p);
   for each (Node *, m, &b->match_buffers) {
-    Str outer = p->out;
-    p->out = (Str){0};
+    size_t start = text_begin(p);
     print_region(p, AS(MatchBufferRegion, *m)->source);
-    const char *source = str_format("%s, ", str_text(&p->out));
-    p->out = outer;
+    const char *source = str_format("%s, ", text_end(p, start));
     print_buffer_line(p, "T.match_buffer", AS(Buffer, AS(MatchBufferRegion, *m)->buffer), source,
                       false);
   }

@@ -43,9 +43,11 @@ void *gc_alloc(size_t n) {
   return p ? p : out_of_memory(n);
 }
 
-void *gc_alloc_atomic(size_t n) {
+void *gc_alloc_atomic(size_t n) { return memset(gc_alloc_raw(n), 0, n); }
+
+void *gc_alloc_raw(size_t n) {
   void *p = GC_MALLOC_ATOMIC(n);
-  return p ? memset(p, 0, n) : out_of_memory(n);
+  return p ? p : out_of_memory(n);
 }
 
 void *gc_grow(void *old, size_t n) {

@@ -13,10 +13,12 @@
 void gc_start(void);
 
 /* Zeroed memory of `n` bytes; never NULL: exhaustion ends the process with status 71. The atomic
- * form holds no pointers and is not scanned. gc_grow moves `old` (which may be NULL) to `n` bytes.
+ * form holds no pointers and is not scanned; as `raw` it is not zeroed either. gc_grow moves `old`
+ * (which may be NULL) to `n` bytes.
  */
 void *gc_alloc(size_t n);
 void *gc_alloc_atomic(size_t n);
+void *gc_alloc_raw(size_t n);
 void *gc_grow(void *old, size_t n);
 
 /* About `n` bytes will be allocated and stay: better to have them at once than to look again and

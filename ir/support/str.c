@@ -46,8 +46,9 @@ const char *str_intern_n(const char *text, size_t n) {
 const char *str_intern(const char *text) { return str_intern_n(text, strlen(text)); }
 
 const char *str_copy_n(const char *text, size_t n) {
-  char *copy = NEW_BYTES(n + 1);
+  char *copy = gc_alloc_raw(n + 1);
   memcpy(copy, text, n);
+  copy[n] = '\0';
   return copy;
 }
 
@@ -56,7 +57,7 @@ const char *str_vformat(const char *format, va_list args) {
   va_copy(again, args);
   int n = vsnprintf(NULL, 0, format, again);
   va_end(again);
-  char *text = NEW_BYTES((size_t)n + 1);
+  char *text = gc_alloc_raw((size_t)n + 1);
   vsnprintf(text, (size_t)n + 1, format, args);
   return text;
 }
@@ -75,7 +76,7 @@ static void builder_reserve(Str *s, size_t more) {
     error_raisef("MemoryError", (Span){0}, "the text would be longer than 2 GB");
   size_t cap = s->cap < 64 ? 64 : s->cap * 2;
   while (cap < s->len + more + 1) cap *= 2;
-  char *at = NEW_BYTES(cap);
+  char *at = gc_alloc_raw(cap);
   if (s->len) memcpy(at, s->at, s->len);
   s->at = at;
   s->cap = cap;

@@ -14,11 +14,14 @@
   }
 
 /* Appends x to the vector that v points to. */
-#define vec_push(v, x) (vec_reserve(v, (v)->len + 1), (v)->at[(v)->len++] = (x))
+#define vec_push(v, x)                                                                             \
+  (vec_grow(v, (v)->len + 1, vec_capacity((v)->cap, (v)->len + 1)), (v)->at[(v)->len++] = (x))
 
-/* Makes room for n elements in all. */
-#define vec_reserve(v, n)                                                                          \
-  ((n) > (v)->cap ? ((v)->cap = vec_capacity((v)->cap, n),                                         \
+/* Makes room for n elements in all; of an empty vector, for just so many. */
+#define vec_reserve(v, n) vec_grow(v, n, (v)->cap ? vec_capacity((v)->cap, n) : (n))
+
+#define vec_grow(v, n, capacity)                                                                   \
+  ((n) > (v)->cap ? ((v)->cap = (capacity),                                                        \
                      (v)->at = gc_grow((v)->at, sizeof *(v)->at * (size_t)(v)->cap), (void)0)      \
                   : (void)0)
 

@@ -16,9 +16,29 @@ static const NameRow rows[] = {
 #define NAME(ns, name, signature, fn, doc)       {IN_##ns, false, {name, signature, fn, doc}, NULL},
 #define ANNOTATION(ns, name, signature, fn, doc) {IN_##ns, true, {name, signature, fn, doc}, NULL},
 #define ALIAS(ns, name, of)                      {IN_##ns, false, {name, NULL, NULL, NULL}, of},
+#define ELSEWHERE(ns, name, instead)
 #include "lang/dialect/dialect.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ---- names that are not here: what to write instead ---- */
+
+static const struct {
+  const char *ns, *name, *instead;
+} elsewhere[] = {
+#define NAME(ns, name, signature, fn, doc)
+#define ANNOTATION(ns, name, signature, fn, doc)
+#define ALIAS(ns, name, of)
+#define ELSEWHERE(ns, name, instead) {#ns, name, instead},
+#include "lang/dialect/dialect.def"
+};
+
+static const char *find_elsewhere(const Namespace *ns, const char *name) {
+  for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+    if (str_same(elsewhere[i].ns, ns->name) && str_same(elsewhere[i].name, name))
+      return elsewhere[i].instead;
+  return NULL;
+}
 
 /* ---- annotations ---- */
 
@@ -171,6 +191,7 @@ static Value find_row(int which, const char *name) {
 
 static Value make_namespace(const char *name, int which) {
   Value ns = new_namespace(name);
+  ((Namespace *)ns.object)->elsewhere = find_elsewhere;
   for (int i = 0; i < ROWS; i++)
     if ((int)rows[i].ns == which) {
       const char *of = rows[i].alias_of;

@@ -132,13 +132,22 @@ static Value relax_attr(Value v, const char *name, Span span) {
   return x.type ? x : builtin_method(relax_methods, 1, v, name);
 }
 
+static Value expr_astype(BuiltinCall *call) {
+  DataType t = to_dtype(call->args[0], call->spans[0]);
+  return value_node(expr_cast(t, call->self.node, call->span));
+}
+
+static const Builtin expr_methods[] = {
+    {"astype", "dtype", expr_astype, "the same value in another dtype"},
+};
+
 static Value expr_attr(Value v, const char *name) {
   if (str_same(name, "dtype")) return value_str(dtype_text(v.node->dtype));
   if (IS(Var, v.node) && str_same(name, "name")) return value_str(AS(Var, v.node)->name);
   if (IS(IntImm, v.node) && str_same(name, "value")) return value_int(AS(IntImm, v.node)->value);
   if (IS(FloatImm, v.node) && str_same(name, "value"))
     return value_float(AS(FloatImm, v.node)->value);
-  return value_absent();
+  return builtin_method(expr_methods, 1, v, name);
 }
 
 /* ---- functions and modules ---- */

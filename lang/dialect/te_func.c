@@ -101,7 +101,7 @@ static Node *stage_block(Stage *s) {
   Node *start = init.len ? substitute(stmt_seq(init, s->span), &rename) : NULL;
   Block *block = AS(Block, MAKE(Block, s->span, VOID_TYPE, .name = s->name, .iter_vars = iter_vars,
                                 .init = start, .body = body));
-  if (!block_access_regions(&block->node, &block->reads, &block->writes))
+  if (!block_access_regions(&block->node, NULL, &block->reads, &block->writes))
     BUG("the accesses of a compute are not understood");
   Node *stmt = MAKE(BlockRealize, s->span, VOID_TYPE, .iter_values = loop_vars,
                     .predicate = int_imm(BOOL, 1, s->span), .block = &block->node);

@@ -21,6 +21,7 @@ Node *constant_from_list(Value list, DataType t, Span span);
 #define NAME(ns, name, signature, fn, doc)       Value fn(BuiltinCall *call);
 #define ANNOTATION(ns, name, signature, fn, doc) Value fn(BuiltinCall *call);
 #define ALIAS(ns, name, of)
+#define ELSEWHERE(ns, name, instead)
 #include "lang/dialect/dialect.def"
 
 #endif

@@ -201,6 +201,21 @@ static Node *outside(BlockBuilder *b, Node *predicate) {
   return substitute(predicate, &values);
 }
 
+/* The buffers that a block sees, by their pointers. */
+static Map visible_buffers(const BlockBuilder *b) {
+  Map visible = {0};
+  for each (Node *, x, &tensor->buffers)
+    if (*x) map_set(&visible, AS(Buffer, *x)->data, *x);
+  for (b = b->outer; b; b = b->outer) {
+    for each (Node *, x, &b->allocs) map_set(&visible, AS(Buffer, *x)->data, *x);
+    for each (Node *, x, &b->matches) {
+      Node *buffer = AS(MatchBufferRegion, *x)->buffer;
+      map_set(&visible, AS(Buffer, buffer)->data, buffer);
+    }
+  }
+  return visible;
+}
+
 static Node *finish_block(BlockBuilder *b, Node *body) {
   Block *block = AS(Block, MAKE(Block, b->span, VOID_TYPE, .name = b->name,
                                 .iter_vars = b->iter_vars, .alloc_buffers = b->allocs,
@@ -208,7 +223,8 @@ static Node *finish_block(BlockBuilder *b, Node *body) {
                                 .annotations = b->annotations, .init = b->init, .body = body));
   NodeVec reads = {0}, writes = {0};
   if (!b->has_reads || !b->has_writes) {
-    if (!block_access_regions(&block->node, &reads, &writes))
+    Map visible = visible_buffers(b);
+    if (!block_access_regions(&block->node, &visible, &reads, &writes))
       raise("TypeError", b->span,
             "what block '%s' reads and writes can't be inferred; give T.reads and T.writes",
             b->name);

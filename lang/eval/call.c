@@ -34,11 +34,21 @@ static void push_mapping(Env *env, Ast *inner, CallArgs *out, int *count) {
   }
 }
 
+static int count_keywords(const AstVec *args) {
+  int n = 0;
+  for each (Ast *, a, args) n += (*a)->kind == AST_KIND_Keyword;
+  return n;
+}
+
 void eval_args(Env *env, const AstVec *args, CallArgs *out) {
   VEC(Span) named_spans = {0};
+  int named = count_keywords(args);
   out->env = env;
-  vec_reserve(&out->positional, out->positional.len + args->len);
+  vec_reserve(&out->positional, out->positional.len + args->len - named);
   vec_reserve(&out->spans, out->spans.len + args->len);
+  vec_reserve(&out->names, named);
+  vec_reserve(&out->named, named);
+  vec_reserve(&named_spans, named);
   for each (Ast *, arg, args) {
     Ast *a = *arg;
     if (a->kind == AST_KIND_Starred) {

@@ -288,18 +288,20 @@ static void check_compare(AstCompare *c) {
 /* ---- the walk ---- */
 
 typedef struct Walk {
-  Map *reads;    /* names that the whole text reads */
+  const AstModule *tree;
+  Map *reads;    /* names that the whole text reads, noted when first asked for */
   bool in_class; /* directly */
 } Walk;
 
 static void visit(void *context, Ast *node);
 
 static void visit_children(Walk *w, Ast *node, bool in_class) {
-  Walk inner = {.reads = w->reads, .in_class = in_class};
+  Walk inner = {.tree = w->tree, .reads = w->reads, .in_class = in_class};
   ast_each_child(node, visit, &inner);
 }
 
 static void check_imports(Walk *w, const AstVec *names) {
+  if (!w->reads->live) note_all(w->reads, &w->tree->body);
   for each (Ast *, n, names) {
     AstAlias *a = AST_AS(Alias, *n);
     const char *name = a->as ? a->as : str_intern_n(a->name, strcspn(a->name, "."));
@@ -349,8 +351,7 @@ static void visit(void *context, Ast *node) {
 
 void warn_about(const AstModule *tree) {
   Map reads = {0};
-  note_all(&reads, &tree->body);
-  Walk w = {.reads = &reads};
+  Walk w = {.tree = tree, .reads = &reads};
   check_suite(&tree->body);
   for each (Ast *, s, &tree->body) visit(&w, *s);
 }

@@ -175,6 +175,8 @@ _Noreturn static void no_attribute(Value v, const char *name, Span span) {
   const char *near = str_near(name, names.at, names.len);
   const char *hint = near ? str_format(" (did you mean '%s'?)", near) : "";
   Namespace *ns = v.type == &type_namespace ? v.object : NULL;
+  const char *instead = ns && ns->elsewhere ? ns->elsewhere(ns, name) : NULL;
+  if (instead) hint = str_format(": %s", instead);
   if (ns && ns->is_part)
     raise("AttributeError", span, "%s.%s is not provided%s", ns->name, name, hint);
   raise("AttributeError", span, "%s has no attribute '%s'%s", owner_text(v), name, hint);

@@ -234,6 +234,8 @@ typedef struct Namespace {
   Value (*find)(struct Namespace *ns, const char *name);
   void (*names)(struct Namespace *ns, StrVec *out);
   void (*set)(struct Namespace *ns, const char *name, Value x); /* NULL: into `values` */
+  /* What to write for a name that is not here; NULL if unknown. May be NULL. */
+  const char *(*elsewhere)(const struct Namespace *ns, const char *name);
   bool is_part; /* of a library that has more: what is not here "is not provided" */
 } Namespace;
 /* What importing a name gives that such a library may have: each use of it is an ImportError. */

@@ -273,6 +273,27 @@ static Node *kernel_arg(GraphLower *g, PrimFunc *f, int i, HostValue *v) {
                is_buffer ? "tensor" : "scalar");
 }
 
+/* What the kernel takes for granted of its tensors: what is not known to hold is asked at run time.
+ */
+static void check_tensors(GraphLower *g, RelaxCall *c, PrimFunc *f, HostValueVec values,
+                          const Map *bound) {
+  DimCheckVec checks = {0};
+  for (int i = 0; i < f->params.len; i++) {
+    if (!f->buffers.at[i]) continue;
+    Buffer *b = AS(Buffer, f->buffers.at[i]);
+    HostValue *v = values.at[i];
+    bool other = !dtype_is_void(v->elem) && !dtype_equal(v->elem, b->elem);
+    if (other || v->dims.len != b->shape.len)
+      error_raisef("LowerError", c->node.span,
+                   "argument %d of '%s' must have %d dimensions of %s, but has %d of %s", i + 1,
+                   AS(GlobalVar, c->args.at[0])->name, b->shape.len, dtype_text(b->elem),
+                   v->dims.len, dtype_text(v->elem));
+    DimCheck check = {.param = b->name, .dims = b->shape, .actual = v->dims};
+    vec_push(&checks, check);
+  }
+  host_check_dims(g->host, &checks, bound);
+}
+
 static void call_kernel(GraphLower *g, RelaxCall *c, HostValueVec values) {
   Host *h = g->host;
   Node *global = c->args.at[0], *found = module_find(g->module, AS(GlobalVar, global)->name);
@@ -303,6 +324,7 @@ static void call_kernel(GraphLower *g, RelaxCall *c, HostValueVec values) {
           AS(Var, params.at[i])->name, AS(GlobalVar, global)->name);
     vec_push(&args, value);
   }
+  check_tensors(g, c, f, values, &bound);
   host_add(h,
            stmt_evaluate(MAKE(Call, h->span, f->ret_dtype, .op = global, .args = args), h->span));
 }

@@ -97,7 +97,7 @@ static Node *with_body(ScheduleCall *c, Block *b, Node *body) {
   copy.body = body;
   Node *out = gc_copy(&copy, sizeof copy);
   NodeVec reads, writes;
-  if (!block_access_regions(out, &reads, &writes))
+  if (!block_access_regions(out, NULL, &reads, &writes))
     schedule_fail(c, &b->node, "what block '%s' accesses is opaque", b->name);
   AS(Block, out)->reads = reads;
   AS(Block, out)->writes = writes;
