@@ -1,5 +1,6 @@
 /* str.c -- interned strings, the string builder, and the "did you mean" distance. */
 #include "ir/support/str.h"
+#include "ir/support/error.h"
 #include "ir/support/vec.h"
 #include <math.h>
 #include <stdint.h>
@@ -71,6 +72,8 @@ const char *str_format(const char *format, ...) {
 
 static void builder_reserve(Str *s, size_t more) {
   if (s->len + more + 1 <= s->cap) return;
+  if (s->len + more > STR_LEN_MAX)
+    error_raisef("MemoryError", (Span){0}, "the text would be longer than 2 GB");
   size_t cap = s->cap < 64 ? 64 : s->cap * 2;
   while (cap < s->len + more + 1) cap *= 2;
   char *at = gc_alloc_raw(cap);

@@ -22,6 +22,9 @@ const char *str_copy_n(const char *text, size_t n);
  * have meant, or NULL if none is close. */
 const char *str_near(const char *name, const char *const *options, int n);
 
+/* No text grows longer; a builder that would raises MemoryError. */
+#define STR_LEN_MAX ((size_t)1 << 31)
+
 /* A builder. Str s = {0}; str_add(&s, "a"); str_printf(&s, "%d", 1); use str_text(&s). */
 typedef struct Str {
   char *at;

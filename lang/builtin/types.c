@@ -143,6 +143,7 @@ static Value builtin_isinstance(BuiltinCall *c) {
 
 static bool is_subtype(Value a, Value b, Span span) {
   if (b.type == &type_tuple) {
+    stack_check(span);
     for each (Value, t, value_items(b))
       if (is_subtype(a, *t, span)) return true;
     return false;

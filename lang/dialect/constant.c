@@ -9,19 +9,32 @@ typedef VEC(int64_t) DimVec;
 
 static bool is_list(Value v) { return v.type == &type_list || v.type == &type_tuple; }
 
-static void list_shape(Value v, DimVec *dims) {
-  if (!is_list(v)) return;
-  ValueVec *items = value_items(v);
-  vec_push(dims, items->len);
-  if (items->len) list_shape(items->at[0], dims);
+enum { MAX_DIMS = 64, MAX_ITEMS = 1 << 27 }; /* a list may hold itself, or one list many times */
+
+/* By the first item of each list; list_dtype checks the others. */
+static DimVec list_shape(Value v, Span span) {
+  DimVec dims = {0};
+  for (int64_t total = 1; is_list(v); v = value_items(v)->at[0]) {
+    int n = value_items(v)->len;
+    if (dims.len == MAX_DIMS)
+      raise("ValueError", span, "the lists of a constant are nested too deeply");
+    vec_push(&dims, n);
+    if (n == 0) break;
+    if ((total *= n) > MAX_ITEMS)
+      raise("MemoryError", span, "the constant would have more than %d elements", MAX_ITEMS);
+  }
+  return dims;
 }
 
 /* The dtype of a list of numbers: float32 if there is any float, else int32, or bool. */
-static DataType list_dtype(Value v) {
+static DataType list_dtype(Value v, const DimVec *dims, int axis, Span span) {
+  if (is_list(v) ? axis == dims->len || value_items(v)->len != dims->at[axis] : axis < dims->len)
+    raise("ValueError", span, "the lists of a constant have different lengths");
+  if (v.type == &type_node) return v.node->dtype;
   if (!is_list(v)) return v.type == &type_bool ? BOOL : v.type == &type_float ? FLOAT32 : INT32;
   DataType t = BOOL;
   for each (Value, x, value_items(v)) {
-    DataType e = list_dtype(*x);
+    DataType e = list_dtype(*x, dims, axis + 1, span);
     if (dtype_is_float(e) || (dtype_is_int(e) && dtype_is_bool(t))) t = e;
   }
   return value_items(v)->len ? t : FLOAT32;
@@ -52,16 +65,13 @@ static void put_number(DataType t, Value v, char *at, Span span) {
   memcpy(at, &i, (size_t)dtype_nbytes(t)); /* little-endian */
 }
 
-static void put_list(DataType t, Value v, const DimVec *dims, int axis, char **at, Span span) {
-  if (axis == dims->len) {
-    if (is_list(v)) raise("ValueError", span, "the lists of a constant have different lengths");
-    put_number(t, v, *at, span);
-    *at += dtype_nbytes(t);
+static void put_list(DataType t, Value v, char **at, Span span) {
+  if (is_list(v)) {
+    for each (Value, x, value_items(v)) put_list(t, *x, at, span);
     return;
   }
-  if (!is_list(v) || value_items(v)->len != dims->at[axis])
-    raise("ValueError", span, "the lists of a constant have different lengths");
-  for each (Value, x, value_items(v)) put_list(t, *x, dims, axis + 1, at, span);
+  put_number(t, v, *at, span);
+  *at += dtype_nbytes(t);
 }
 
 static ConstData *new_data(DataType t, int ndim, const int64_t *shape) {
@@ -85,11 +95,12 @@ Node *constant_of_bytes(DataType t, int ndim, const int64_t *shape, const void *
 }
 
 Node *constant_from_list(Value list, DataType t, Span span) {
-  DimVec dims = {0};
-  list_shape(list, &dims);
+  DimVec dims = list_shape(list, span);
+  DataType own = list_dtype(list, &dims, 0, span);
+  if (dtype_is_void(t)) t = own;
   ConstData *d = new_data(t, dims.len, dims.at);
   char *at = (char *)(uintptr_t)d->bytes;
-  put_list(t, list, &dims, 0, &at, span);
+  put_list(t, list, &at, span);
   return node_of_data(d, span);
 }
 
@@ -133,6 +144,5 @@ Node *constant_of_value(Value v, DataType t, Span span) {
     return constant_node(value_call(value_get_attr(v, str_intern("astype"), span), &args), span);
   }
   if (value_is_node(v, NK_Constant)) return v.node;
-  if (keeps_dtype) t = v.type == &type_node ? v.node->dtype : list_dtype(v);
   return constant_from_list(v, t, span);
 }

@@ -170,6 +170,7 @@ static Node *tuple_node(NodeVec fields, Span span) {
 }
 
 Node *to_relax(Value v, Span span) {
+  stack_check(span);
   if (v.type == &type_bool) return prim_value(to_expr(v, span), span);
   if (v.type == &type_float) return prim_value(float_imm(FLOAT64, v.real, span), span);
   if (v.type == &type_big) too_large(v, span);
@@ -218,6 +219,7 @@ Node *to_shape(Value v, Span span) {
 }
 
 Node *to_sinfo(Value v, Span span) {
+  stack_check(span);
   if (value_is_none(v)) return sinfo_tuple((NodeVec){0}, span);
   if (v.type == &type_node && node_is_sinfo(v.node)) return v.node;
   if (v.type == &type_dtype)
@@ -235,6 +237,7 @@ Node *to_sinfo(Value v, Span span) {
 /* ---- attributes ---- */
 
 Node *dict_from_value(Value dict, Span span) {
+  if (dict.type != &type_dict) cannot(dict, "a dict of attributes", span);
   Node *out = dict_new();
   for (int i = 0; i < value_dict_len(dict); i++) {
     Value key, x;
@@ -245,6 +248,7 @@ Node *dict_from_value(Value dict, Span span) {
 }
 
 Node *to_attr(Value v, Span span) {
+  stack_check(span);
   if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
   if (v.type == &type_bool) return int_imm(BOOL, v.boolean, span);
   if (v.type == &type_big) too_large(v, span);
@@ -265,6 +269,7 @@ Node *to_attr(Value v, Span span) {
 
 Value from_attr(Node *n) {
   if (!n || IS(None, n)) return value_none();
+  stack_check(n->span);
   if (IS(IntImm, n) && dtype_is_bool(n->dtype)) return value_bool(AS(IntImm, n)->value != 0);
   if (IS(IntImm, n)) return value_int(AS(IntImm, n)->value);
   if (IS(FloatImm, n)) return value_float(AS(FloatImm, n)->value);

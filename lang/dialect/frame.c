@@ -10,13 +10,13 @@ static void frame_repr(Value v, Str *out) {
 /* range and T.serial over constants may feed a comprehension of the host language. */
 static Value frame_iter(Value v, Span span) {
   Frame *f = v.object;
-  int64_t lo, n;
+  int64_t lo, n, end;
   if (f->kind != FRAME_FOR || f->extents.len != 1 || !expr_is_const_int(f->mins.at[0], &lo) ||
       !expr_is_const_int(f->extents.at[0], &n))
     raise("TypeError", span, "only a loop over constants can be iterated here");
-  ValueVec items = {0};
-  for (int64_t i = 0; i < n; i++) vec_push(&items, value_int(lo + i));
-  return value_iter(value_list(items), span);
+  if (__builtin_add_overflow(lo, n, &end))
+    raise("OverflowError", span, "the end of the loop does not fit in 64 bits");
+  return value_iter(value_range(lo, end, 1, span), span);
 }
 
 const ValueType type_frame = {.name = "frame", .repr = frame_repr, .iter = frame_iter};
@@ -37,6 +37,7 @@ const ValueType type_meta = {.name = "meta_var"};
 Value value_meta(Value v) { return value_of(&type_meta, gc_copy(&v, sizeof v)); }
 
 void name_fresh(Value v, const char *name) {
+  stack_check((Span){0});
   if (v.type == &type_tuple || v.type == &type_list) {
     ValueVec *items = value_items(v);
     for (int i = 0; i < items->len; i++) name_fresh(items->at[i], str_format("%s_%d", name, i));

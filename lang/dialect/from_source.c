@@ -18,9 +18,13 @@ static _Noreturn void raise_first(const DiagVec *found, Span span) {
 Value tvm_from_source(BuiltinCall *call) {
   const char *text = value_as_text(call->args[0], "the text of a program", call->spans[0]);
   Session *s = session_new(NULL);
-  for (int i = 0; !value_is_none(call->args[1]) && i < value_dict_len(call->args[1]); i++) {
+  Value extra = value_is_none(call->args[1]) ? value_dict() : call->args[1];
+  if (extra.type != &type_dict)
+    raise("TypeError", call->spans[1], "extra_vars must be a dict, found %s",
+          value_type_name(extra));
+  for (int i = 0; i < value_dict_len(extra); i++) {
     Value key, x;
-    value_dict_entry(call->args[1], i, &key, &x);
+    value_dict_entry(extra, i, &key, &x);
     env_set(s->globals, str_intern(value_as_text(key, "a name", call->spans[1])), x);
   }
   DiagVec *outer = diag_capture();

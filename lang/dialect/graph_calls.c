@@ -260,9 +260,8 @@ Value r_invoke_closure(BuiltinCall *call) {
 }
 
 static bool is_type(Value v) {
-  if (v.type == &type_annotation) return true;
-  if (v.type == &type_list && value_items(v)->len) return is_type(value_items(v)->at[0]);
-  return v.type == &type_node && node_is_sinfo(v.node);
+  if (v.type == &type_list && value_items(v)->len) v = value_items(v)->at[0];
+  return v.type == &type_annotation || (v.type == &type_node && node_is_sinfo(v.node));
 }
 
 /* The function is a method of the module, found when the call is made. Its operands follow, or are

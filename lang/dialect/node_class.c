@@ -127,9 +127,10 @@ static Value make_from_fields(const NodeClass *c, CallArgs *args) {
   int i = 0;
   for (ClassField f; (f = next_field(c, &at)).field; i++) {
     Value v = argument(args, i, name_of_field(&f));
-    if (!v.type && !f.optional)
+    if (f.optional && (!v.type || value_is_none(v))) continue;
+    if (!v.type)
       raise("TypeError", args->span, "%s needs its field '%s'", c->maker.name, name_of_field(&f));
-    if (v.type) field_set(n, f.field, f.sort, f.sort_len, v, c->maker.name, args->span);
+    field_set(n, f.field, f.sort, f.sort_len, v, c->maker.name, args->span);
   }
   check_names(c, args, i);
   return value_node(n);

@@ -105,9 +105,7 @@ static Node *node_of_sort(const Setting *s, Value v) {
 
 static const char *what(const Setting *s) { return str_format("'%s' of %s", s->field, s->class); }
 
-static void set_node(void *at, const Setting *s, Value v) {
-  *(Node **)at = value_is_none(v) && !str_same(s->sort->name, "sinfo") ? NULL : node_of_sort(s, v);
-}
+static void set_node(void *at, const Setting *s, Value v) { *(Node **)at = node_of_sort(s, v); }
 static void set_nodes(void *at, const Setting *s, Value v) {
   NodeVec out = {0};
   if (!value_is_none(v)) {
@@ -117,7 +115,7 @@ static void set_nodes(void *at, const Setting *s, Value v) {
   *(NodeVec *)at = out;
 }
 static void set_text(void *at, const Setting *s, Value v) {
-  *(const char **)at = value_is_none(v) ? NULL : str_intern(value_as_text(v, what(s), s->span));
+  *(const char **)at = str_intern(value_as_text(v, what(s), s->span));
 }
 static void set_dtype(void *at, const Setting *s, Value v) {
   *(DataType *)at = to_dtype(v, s->span);

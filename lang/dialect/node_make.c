@@ -123,6 +123,8 @@ Value tir_buffer(BuiltinCall *call) {
 Value tir_prim_func(BuiltinCall *call) {
   NodeVec params = {0}, buffers = {0};
   ValueVec given = value_to_vec(ARG(0), SPAN(0));
+  if (!value_is_none(ARG(3)) && ARG(3).type != &type_dict)
+    raise("TypeError", SPAN(3), "buffer_map must be a dict, found %s", value_type_name(ARG(3)));
   for each (Value, v, &given) {
     Node *buffer = NULL, *param;
     if (value_is_node(*v, NK_Buffer)) {

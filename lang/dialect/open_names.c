@@ -84,6 +84,7 @@ static Node *open_dict(Value dict, Span span) {
 
 /* An argument in a list, a dict or by keyword: buffers are regions, numbers attributes. */
 static Node *open_attribute(Value v, Span span) {
+  stack_check(span);
   bool scalar = value_is_node(v, NK_Buffer) && tensor && map_has(&tensor->scalars, v.node);
   if (scalar || v.type == &type_open) return to_expr(v, span);
   if (value_is_node(v, NK_Buffer)) return whole_region(v.node, span);

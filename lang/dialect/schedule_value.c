@@ -10,6 +10,7 @@
 /* ---- arguments ---- */
 
 static Node *to_argument(Value v, Span span) {
+  stack_check(span);
   if (value_is_none(v)) return NULL;
   if (v.type == &type_node) return v.node;
   if (v.type != &type_list && v.type != &type_tuple) return to_attr(v, span);

@@ -95,6 +95,7 @@ static Value open_frames(Suite *s, Value v) {
     return f->bound.type ? f->bound : value_none();
   }
   if (v.type != &type_list && v.type != &type_tuple) return v;
+  stack_check((Span){0});
   ValueVec items = {0};
   bool changed = false;
   for each (Value, x, value_items(v)) {

@@ -169,12 +169,21 @@ Value t_not(BuiltinCall *call) {
 }
 
 Value t_int_imm(BuiltinCall *call) {
-  return value_node(
-      int_imm(to_dtype(ARG(0), SPAN(0)), value_as_int(ARG(1), "the value", SPAN(1)), call->span));
+  DataType t = to_dtype(ARG(0), SPAN(0));
+  int64_t i = value_as_int(ARG(1), "the value", SPAN(1));
+  if (!(dtype_is_int(t) || dtype_is_bool(t)) || t.lanes != 1)
+    raise("TypeError", SPAN(0), "an integer constant can't be of dtype %s", dtype_text(t));
+  bool fits = dtype_is_bool(t) || (t.code == DTYPE_UINT && t.bits == 64) ||
+              (i >= dtype_min_int(t) && i <= dtype_max_int(t));
+  if (!fits) raise_code(E0504, SPAN(1), "%lld does not fit in %s", (long long)i, dtype_text(t));
+  return value_node(int_imm(t, i, call->span));
 }
 Value t_float_imm(BuiltinCall *call) {
-  return value_node(float_imm(to_dtype(ARG(0), SPAN(0)),
-                              value_as_float(ARG(1), "the value", SPAN(1)), call->span));
+  DataType t = to_dtype(ARG(0), SPAN(0));
+  double x = value_as_float(ARG(1), "the value", SPAN(1));
+  if (!dtype_is_float(t) || t.lanes != 1)
+    raise("TypeError", SPAN(0), "a float constant can't be of dtype %s", dtype_text(t));
+  return value_node(float_imm(t, x, call->span));
 }
 Value t_string_imm(BuiltinCall *call) {
   return value_node(string_imm(value_as_text(ARG(0), "the text", SPAN(0)), call->span));

@@ -61,8 +61,9 @@ static bool equal(Value a, Value b) {
   if (x->live != y->live) return false;
   int i = 0;
   for (TableEntry *e; (e = table_next(x, &i));) {
+    Value mine = e->value; /* an __eq__ may remove the entry */
     TableEntry *other = table_find(y, e->key, e->hash);
-    if (!other || !(value_same(e->value, other->value) || value_equal(e->value, other->value)))
+    if (!other || !(value_same(mine, other->value) || value_equal(mine, other->value)))
       return false;
   }
   return true;

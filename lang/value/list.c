@@ -14,6 +14,7 @@ static int64_t length(Value v, Span span) { return (void)span, value_items(v)->l
 
 static Value get_item(Value v, Value index, Span span) {
   ValueVec *items = value_items(v);
+  index = index_settled(index, span);
   if (index.type == &type_slice) return value_list(sequence_slice(items, index, span));
   return items->at[index_in_range(index, items->len, "list", span)];
 }
@@ -30,6 +31,7 @@ static void splice(ValueVec *items, int lo, int n, const ValueVec *with) {
 
 static void set_item(Value v, Value index, Value x, Span span) {
   ValueVec *items = value_items(v);
+  index = index_settled(index, span);
   if (index.type != &type_slice) {
     int64_t i = index_in_range(index, items->len, "list", span);
     items->at[i] = x;
@@ -48,6 +50,7 @@ static void set_item(Value v, Value index, Value x, Span span) {
 static void del_item(Value v, Value index, Span span) {
   static const ValueVec nothing = {0};
   ValueVec *items = value_items(v);
+  index = index_settled(index, span);
   if (index.type != &type_slice)
     return splice(items, (int)index_in_range(index, items->len, "list", span), 1, &nothing);
   SliceBounds b = slice_bounds(index, items->len, span);
@@ -122,8 +125,8 @@ static Value list_insert(BuiltinCall *c) {
 
 static Value list_pop(BuiltinCall *c) {
   ValueVec *items = value_items(c->self);
+  Value index = value_is_none(c->args[0]) ? value_int(-1) : index_settled(c->args[0], c->span);
   if (!items->len) raise("IndexError", c->span, "pop from empty list");
-  Value index = value_is_none(c->args[0]) ? value_int(-1) : c->args[0];
   int64_t i = index_in_range(index, items->len, "pop", c->span);
   Value x = items->at[i];
   del_item(c->self, value_int(i), c->span);

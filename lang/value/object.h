@@ -60,6 +60,9 @@ typedef struct SliceBounds {
   int64_t start, stop, step, count; /* start and stop clipped to the sequence */
 } SliceBounds;
 SliceBounds slice_bounds(Value slice, int64_t length, Span span);
+/* The index with what its __index__ methods give: to be asked before the length of a list is read,
+ * which they may change. */
+Value index_settled(Value index, Span span);
 /* An index that may be negative; raises IndexError "<what> index out of range". */
 int64_t index_in_range(Value index, int64_t length, const char *what, Span span);
 

@@ -34,6 +34,17 @@ SliceBounds slice_bounds(Value slice, int64_t length, Span span) {
   return (SliceBounds){start, stop, step, count};
 }
 
+static Value settled(Value v, Span span) {
+  int64_t i;
+  return v.type == &type_instance && value_to_index(v, &i, span) ? value_int(i) : v;
+}
+
+Value index_settled(Value index, Span span) {
+  if (index.type != &type_slice) return settled(index, span);
+  SliceObject *s = index.object;
+  return value_slice(settled(s->start, span), settled(s->stop, span), settled(s->step, span));
+}
+
 int64_t index_in_range(Value index, int64_t length, const char *what, Span span) {
   int64_t i;
   if (index.type == &type_big)

@@ -104,8 +104,10 @@ static void add_all(Value set, Value from) {
 static Value select_items(Value a, Value b, bool in) {
   Value r = new_of(a.type);
   int i = 0;
-  for (TableEntry *e; (e = table_next(value_table(a), &i));)
-    if (has(b, e) == in) table_add(value_table(r), e->key, e->hash);
+  for (TableEntry *e; (e = table_next(value_table(a), &i));) {
+    TableEntry item = *e; /* an __eq__ may remove the entry */
+    if (has(b, &item) == in) table_add(value_table(r), item.key, item.hash);
+  }
   return r;
 }
 

@@ -151,11 +151,13 @@ static uint64_t hash(Value v) {
 
 static Value repeat(StrObject *s, int64_t n, Span span) {
   if (n <= 0 || !s->len) return value_str("");
-  if ((uint64_t)n > ((uint64_t)1 << 31) / s->len)
+  if ((uint64_t)n > STR_LEN_MAX / s->len)
     raise("MemoryError", span, "the repeated string would be longer than 2 GB");
-  char *text = NEW_BYTES(s->len * (size_t)n + 1);
-  for (int64_t i = 0; i < n; i++) memcpy(text + s->len * (size_t)i, s->text, s->len);
-  return str_object(text, s->len * (size_t)n);
+  size_t len = s->len * (size_t)n, done = s->len;
+  char *text = NEW_BYTES(len + 1);
+  memcpy(text, s->text, s->len);
+  for (; done < len; done *= 2) memcpy(text + done, text, done < len - done ? done : len - done);
+  return str_object(text, len);
 }
 
 Value str_binary(AstOp op, Value a, Value b, Span span) {
@@ -166,6 +168,8 @@ Value str_binary(AstOp op, Value a, Value b, Span span) {
     return repeat(b.object, value_as_int(a, "", span), span);
   if (op != AST_ADD || a.type != &type_str || b.type != &type_str) return value_absent();
   StrObject *x = a.object, *y = b.object;
+  if (x->len + y->len > STR_LEN_MAX)
+    raise("MemoryError", span, "the string would be longer than 2 GB");
   char *text = NEW_BYTES(x->len + y->len + 1);
   memcpy(text, x->text, x->len);
   memcpy(text + x->len, y->text, y->len);

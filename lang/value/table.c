@@ -28,11 +28,16 @@ static void rebuild(Table *t) {
 
 TableEntry *table_find(const Table *t, Value key, uint64_t hash) {
   if (!t->live) return NULL;
+  const int32_t *slots = t->slots;
   uint32_t mask = (uint32_t)t->slot_count - 1;
-  for (uint32_t i = slot_of(t, hash); t->slots[i]; i = (i + 1) & mask) {
-    TableEntry *e = &t->at[t->slots[i] - 1];
-    if (e->key.type && e->hash == hash && (value_same(e->key, key) || value_equal(e->key, key)))
-      return e;
+  for (uint32_t i = slot_of(t, hash); slots[i]; i = (i + 1) & mask) {
+    TableEntry *e = &t->at[slots[i] - 1];
+    if (!e->key.type || e->hash != hash) continue;
+    if (value_same(e->key, key)) return e;
+    bool equal = value_equal(e->key, key);
+    /* An __eq__ may have changed the table: moved its entries, or removed this one. */
+    if (t->slots != slots) return table_find(t, key, hash);
+    if (equal && e->key.type) return e;
   }
   return NULL;
 }

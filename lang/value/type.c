@@ -29,6 +29,7 @@ Value value_type_of(Value v) {
 
 bool value_is_instance(Value v, Value type, Span span) {
   if (type.type == &type_tuple) {
+    stack_check(span);
     for each (Value, t, value_items(type))
       if (value_is_instance(v, *t, span)) return true;
     return false;
