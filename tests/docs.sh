@@ -2,15 +2,17 @@
 # docs.sh -- runs the snippets of README.md and docs/*.md. Each block ```python is a script of its own unless it begins with
 # a line "# continues": then it is run after those before it. A block ```text right after it is what it must print; a block
 # ```python error must fail. A block ```sh is run by the shell with the built program as tvms.
+# All run in a folder that sees the project's files and keeps what they write out of the project.
 #   sh tests/docs.sh BUILD_FOLDER
 [ -x "$1/tvms" ] || { echo "usage: $0 BUILD_FOLDER"; exit 2; }
 B=$(cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+mkdir "$work/at" && ln -s "$PWD"/* "$work/at" && cd "$work/at" || exit 1
 passed=0
 failed=0
 for doc in README.md docs/*.md; do
-  rm -f "$work"/*
+  rm -f "$work"/[0-9]*
   awk -v dir="$work" '
     /^```/ && !inside { inside = 1; kind = substr($0, 4); n++; file = sprintf("%s/%03d.%s", dir, n, kind == "" ? "none" : kind); gsub(/ /, "_", file); printf "" > file; next }
     /^```$/ && inside { inside = 0; close(file); next }
