@@ -1,4 +1,5 @@
-/* itertools.c -- the module itertools. What can be endless is lazy, the rest is made at once. */
+/* itertools.c -- the iterators of the module itertools that programs use most; the others are
+ * written in the language. */
 #include "lang/builtin/builtin.h"
 
 static Value chain_next(IteratorObject *it, Span span) {
@@ -113,43 +114,7 @@ static Value starmap(BuiltinCall *c) {
                                          .source = value_iter(c->args[1], c->spans[1])});
 }
 
-static Value accumulate(BuiltinCall *c) {
-  ValueVec out = {0};
-  Value it = value_iter(c->args[0], c->spans[0]), total = c->args[2];
-  if (value_is_none(total)) total = value_next(it, c->span);
-  for (Value x = total; x.type; x = value_next(it, c->span)) {
-    Value args[] = {total, x};
-    if (out.len)
-      total = value_is_none(c->args[1]) ? value_binary(AST_ADD, total, x, c->span)
-                                        : value_call_with(c->args[1], 2, args, c->span);
-    vec_push(&out, total);
-  }
-  return iter_over_vec(gc_copy(&out, sizeof out), "accumulate");
-}
-
-static Value zip_longest(BuiltinCall *c) {
-  ValueVec its = {0}, rows = {0};
-  for each (Value, v, value_items(c->args[0])) {
-    Value it = value_iter(*v, c->span);
-    vec_push(&its, it);
-  }
-  while (1) {
-    ValueVec row = {0};
-    bool any = false;
-    for each (Value, it, &its) {
-      Value x = value_next(*it, c->span);
-      any |= x.type != NULL;
-      if (!x.type) x = c->args[1];
-      vec_push(&row, x);
-    }
-    if (!any) break;
-    Value tuple = value_tuple(row);
-    vec_push(&rows, tuple);
-  }
-  return iter_over_vec(gc_copy(&rows, sizeof rows), "zip_longest");
-}
-
-/* ---- products and choices: odometers over pools of items ---- */
+/* ---- products: odometers over pools of items ---- */
 
 typedef struct Odometer {
   VEC(ValueVec) pools;
@@ -184,71 +149,6 @@ static Value product(BuiltinCall *c) {
   return value_iterator((IteratorObject){.next = product_next, .name = "product", .state = o});
 }
 
-/* Rows of r places of a pool; `repeats`: the same place may come again, `ordered`: all orders. */
-typedef struct Choices {
-  ValueVec pool, out;
-  int r;
-  int *chosen;
-  bool repeats, ordered;
-} Choices;
-
-static void choose(Choices *k, int depth, Span span) {
-  interrupt_check(span);
-  if (depth == k->r) {
-    ValueVec row = {0};
-    for (int i = 0; i < k->r; i++) vec_push(&row, k->pool.at[k->chosen[i]]);
-    Value tuple = value_tuple(row);
-    vec_push(&k->out, tuple);
-    return;
-  }
-  int first = k->ordered || !depth ? 0 : k->chosen[depth - 1] + !k->repeats;
-  for (int i = first; i < k->pool.len; i++) {
-    bool used = false;
-    for (int j = 0; j < depth && k->ordered; j++) used |= k->chosen[j] == i;
-    if (used) continue;
-    k->chosen[depth] = i;
-    choose(k, depth + 1, span);
-  }
-}
-
-static Value choices(BuiltinCall *c, bool repeats, bool ordered) {
-  Choices k = {
-      .pool = value_to_vec(c->args[0], c->spans[0]), .repeats = repeats, .ordered = ordered};
-  int64_t r = value_is_none(c->args[1]) ? k.pool.len : value_as_int(c->args[1], "r", c->spans[1]);
-  if (r < 0 || r > 1000) raise("ValueError", c->spans[1], "r must be from 0 to 1000");
-  k.r = (int)r;
-  k.chosen = (int *)(void *)NEW_BYTES(sizeof(int) * (size_t)(r + 1));
-  if (repeats || k.r <= k.pool.len) choose(&k, 0, c->span);
-  return iter_over_vec(gc_copy(&k.out, sizeof k.out), c->builtin->name);
-}
-static Value combinations(BuiltinCall *c) { return choices(c, false, false); }
-static Value combinations_with_replacement(BuiltinCall *c) { return choices(c, true, false); }
-static Value permutations(BuiltinCall *c) { return choices(c, false, true); }
-
-static Value pairwise(BuiltinCall *c) {
-  ValueVec items = value_to_vec(c->args[0], c->spans[0]), out = {0};
-  for (int i = 0; i + 1 < items.len; i++) {
-    Value pair = value_tuple_of(2, items.at[i], items.at[i + 1]);
-    vec_push(&out, pair);
-  }
-  return iter_over_vec(gc_copy(&out, sizeof out), "pairwise");
-}
-
-static Value groupby(BuiltinCall *c) {
-  ValueVec out = {0};
-  Value it = value_iter(c->args[0], c->spans[0]), last = value_absent();
-  for (Value x; (x = value_next(it, c->span)).type;) {
-    Value key = value_is_none(c->args[1]) ? x : value_call_with(c->args[1], 1, &x, c->span);
-    if (!last.type || !value_equal(last, key)) {
-      Value group = value_tuple_of(2, key, value_list((ValueVec){0}));
-      vec_push(&out, group);
-    }
-    vec_push(value_items(value_items(vec_last(&out))->at[1]), x);
-    last = key;
-  }
-  return iter_over_vec(gc_copy(&out, sizeof out), "groupby");
-}
-
 static const Builtin rows[] = {
     {"chain", "*iterables", chain, "the items of one after the other"},
     {"count", "start=0, step=1", count, "start, start + step, ... without end"},
@@ -258,15 +158,7 @@ static const Builtin rows[] = {
     {"takewhile", "predicate, iterable, /", takewhile, "the items up to the first that fails"},
     {"dropwhile", "predicate, iterable, /", dropwhile, "the items from the first that fails"},
     {"starmap", "function, iterable, /", starmap, "function(*item) of each item"},
-    {"accumulate", "iterable, func=None, *, initial=None", accumulate, "running sums"},
-    {"zip_longest", "*iterables, fillvalue=None", zip_longest, "zip, to the longest"},
     {"product", "*iterables, repeat=1", product, "all rows with one item of each"},
-    {"combinations", "iterable, r", combinations, "r items in order"},
-    {"combinations_with_replacement", "iterable, r", combinations_with_replacement,
-     "r items in order, with repetition"},
-    {"permutations", "iterable, r=None", permutations, "r items in every order"},
-    {"pairwise", "iterable, /", pairwise, "(a, b), (b, c), ..."},
-    {"groupby", "iterable, key=None", groupby, "(key, list of neighbours with that key)"},
 };
 
 Value itertools_load(void) {
