@@ -58,9 +58,7 @@ static void put_number(DataType t, Value v, char *at, Span span) {
     return;
   }
   int64_t i = v.type == &type_bool ? v.boolean : value_as_int(v, "an element of a constant", span);
-  bool fits = dtype_is_bool(t) || (t.code == DTYPE_UINT && t.bits == 64) ||
-              (i >= dtype_min_int(t) && i <= dtype_max_int(t));
-  if (!fits) raise_code(E0504, span, "%ld does not fit in %s", (long)i, dtype_text(t));
+  check_int_fits(t, i, span);
   if (dtype_is_bool(t)) i = i != 0;
   memcpy(at, &i, (size_t)dtype_nbytes(t)); /* little-endian */
 }

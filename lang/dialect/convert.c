@@ -135,6 +135,12 @@ NodeVec to_exprs(Value v, Span span) {
   return out;
 }
 
+void check_int_fits(DataType t, int64_t value, Span span) {
+  bool any = dtype_is_bool(t) || (t.code == DTYPE_UINT && t.bits == 64);
+  if (!any && (value < dtype_min_int(t) || value > dtype_max_int(t)))
+    raise_code(E0504, span, "%lld does not fit in %s", (long long)value, dtype_text(t));
+}
+
 DataType to_dtype(Value v, Span span) {
   DataType t;
   if (v.type == &type_dtype) {
@@ -335,9 +341,7 @@ static Value dtype_call(Value f, CallArgs *args) {
     return value_node(int_imm(t, (int64_t)bits, args->span));
   }
   if (x.type == &type_int && dtype_is_int(t)) {
-    if (t.code == DTYPE_INT ? x.integer < dtype_min_int(t) || x.integer > dtype_max_int(t)
-                            : t.bits < 64 && (x.integer < 0 || x.integer > dtype_max_int(t)))
-      raise_code(E0504, args->span, "%ld does not fit in %s", (long)x.integer, dtype_text(t));
+    check_int_fits(t, x.integer, args->span);
     return value_node(int_imm(t, x.integer, args->span));
   }
   if (x.type == &type_int && dtype_is_float(t))

@@ -20,11 +20,13 @@ NodeVec to_operands(int n, const Value *values, Span span);
 Node *intrin_argument(Value v, Span span);
 int lanes_of_value(Value v, Span span);         /* of a vector; -k for T.vscale() * k */
 NodeVec to_exprs(Value list_or_one, Span span); /* of a tuple, a list, or a single expression */
+NodeVec to_dims(Value v, Span span);            /* the same, where a text is a quoted dim */
 /* The items of a list or tuple; another value is one alone. */
 ValueVec items_or_one(Value v);
-NodeVec to_dims(Value v, Span span);   /* the same, where a text is a quoted dim */
+/* E0504 unless the value is one of the dtype: of uint64 any 64 bits are, of bool any truth. */
+void check_int_fits(DataType t, int64_t value, Span span);
 DataType to_dtype(Value v, Span span); /* "float32", T.float32 */
-/* x.dtype of a graph value: .object is the value\'s node. */
+/* x.dtype of a graph value: .object is the value's node. */
 extern const ValueType type_tensor_dtype;
 /* A graph expression: tuples become Tuple, numbers PrimValue (of 64 bits), strings StringValue. */
 Node *to_relax(Value v, Span span);

@@ -173,9 +173,7 @@ Value t_int_imm(BuiltinCall *call) {
   int64_t i = value_as_int(ARG(1), "the value", SPAN(1));
   if (!(dtype_is_int(t) || dtype_is_bool(t)) || t.lanes != 1)
     raise("TypeError", SPAN(0), "an integer constant can't be of dtype %s", dtype_text(t));
-  bool fits = dtype_is_bool(t) || (t.code == DTYPE_UINT && t.bits == 64) ||
-              (i >= dtype_min_int(t) && i <= dtype_max_int(t));
-  if (!fits) raise_code(E0504, SPAN(1), "%lld does not fit in %s", (long long)i, dtype_text(t));
+  check_int_fits(t, i, SPAN(1));
   return value_node(int_imm(t, i, call->span));
 }
 Value t_float_imm(BuiltinCall *call) {
