@@ -7,8 +7,10 @@
 
 static Node *with_allocation(Node *buffer, Node *body) {
   Buffer *b = AS(Buffer, buffer);
+  NodeVec extents = b->shape;
+  if (b->strides.len) extents = NODES(expr_mul(b->strides.at[0], b->shape.at[0]));
   Node *decl = MAKE(DeclBuffer, b->node.span, VOID_TYPE, .buffer = buffer, .body = body);
-  return MAKE(Allocate, b->node.span, VOID_TYPE, .extents = b->shape, .elem = b->elem,
+  return MAKE(Allocate, b->node.span, VOID_TYPE, .extents = extents, .elem = b->elem,
               .var = b->data, .body = decl);
 }
 

@@ -2,7 +2,7 @@
 #ifndef PASSES_SCHEDULE_SCHEDULE_IMPL_H
 #define PASSES_SCHEDULE_SCHEDULE_IMPL_H
 
-#include "ir/arith/arith.h"
+#include "ir/analysis/touched.h"
 #include "passes/schedule/schedule.h"
 
 struct ScheduleCall {
@@ -70,6 +70,8 @@ void give_int(ScheduleCall *c, Node *value);
 Node *scope_block(const Place *p);
 /* For statements between that block and the last statement, which is not among them. */
 NodeVec loops_around(const Place *p);
+/* For statements of a place below one of them. */
+NodeVec loops_inside(const Place *p, const Node *loop);
 /* The BlockRealize of a block in a place that ends in the block. */
 Node *realize_of(const Place *p);
 /* BlockRealize statements below a statement and not inside another block, in order. */
@@ -100,23 +102,6 @@ void take_out(ScheduleCall *c, const Place *p, Node *buffer);
 
 /* The loops from the last of the place down to their one block, as a block of tiles. */
 Node *blockize_loop(ScheduleCall *c, const Place *p);
-
-/* ---- regions (region.c) ---- */
-
-/* The least and the greatest index of each dimension of a buffer that is touched; NULL where that
- * is not known. Empty: nothing so far. exact: all between is touched, as far as the domains of the
- * block's variables go. */
-typedef struct Touched {
-  Node *buffer;
-  NodeVec lo, hi;
-  bool exact;
-} Touched;
-/* Adds a BufferRegion of a block, over all steps of the loops. */
-void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts);
-/* As Ranges; a dimension that is not known, or seems larger than the buffer, is whole. */
-NodeVec touched_ranges(const Touched *t, Analyzer *facts);
-/* For statements of a place below one of them. */
-NodeVec loops_inside(const Place *p, const Node *loop);
 
 /* ---- loops and bindings (loop.c) ---- */
 

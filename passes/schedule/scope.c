@@ -17,6 +17,16 @@ NodeVec loops_around(const Place *p) {
   return loops;
 }
 
+NodeVec loops_inside(const Place *p, const Node *loop) {
+  NodeVec loops = {0};
+  bool inside = false;
+  for each (Node *, s, &p->path) {
+    if (inside && IS(For, *s)) vec_push(&loops, *s);
+    inside |= *s == loop;
+  }
+  return loops;
+}
+
 Node *realize_of(const Place *p) {
   REQUIRE(p->path.len >= 2 && IS(BlockRealize, p->path.at[p->path.len - 2]), "a place of a block");
   return p->path.at[p->path.len - 2];

@@ -1,5 +1,5 @@
-/* region.c -- which part of a buffer blocks touch while the loops around them run. */
-#include "passes/schedule/schedule_impl.h"
+/* touched.c -- which part of a buffer is touched while the loops around an access run. */
+#include "ir/analysis/touched.h"
 
 /* ---- what a condition says ---- */
 
@@ -38,11 +38,8 @@ static void join(Touched *t, NodeVec lo, NodeVec hi, Analyzer *facts) {
   }
 }
 
-void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts) {
-  const Block *b = AS(Block, r->block);
-  Map bindings = {0}, ranges = {0};
-  for (int i = 0; i < r->iter_values.len; i++)
-    map_set(&bindings, AS(IterVar, b->iter_vars.at[i])->var, r->iter_values.at[i]);
+void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, Analyzer *facts) {
+  Map ranges = {0};
   for each (Node *, l, &loops) {
     For *f = AS(For, *l);
     map_set(&ranges, f->var,
@@ -50,10 +47,10 @@ void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analy
   }
   NodeVec lo = {0}, hi = {0};
   LoopDigitVec used = {0};
-  bool exact = is_domain_bound(r, r->predicate);
+  bool exact = true;
   for each (Node *, d, &AS(BufferRegion, region)->region) {
-    Node *min = substitute(AS(Range, *d)->min, &bindings);
-    Node *extent = substitute(AS(Range, *d)->extent, &bindings);
+    Node *min = substitute(AS(Range, *d)->min, bindings);
+    Node *extent = substitute(AS(Range, *d)->extent, bindings);
     Node *last = expr_sub(expr_add(min, extent), int_imm(extent->dtype, 1, extent->span));
     Node *least, *greatest, *unused;
     bool known = arith_bounds_over(min, &ranges, &least, &unused) &&
@@ -66,14 +63,13 @@ void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analy
   join(t, lo, hi, facts);
 }
 
-NodeVec loops_inside(const Place *p, const Node *loop) {
-  NodeVec loops = {0};
-  bool inside = false;
-  for each (Node *, s, &p->path) {
-    if (inside && IS(For, *s)) vec_push(&loops, *s);
-    inside |= *s == loop;
-  }
-  return loops;
+void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts) {
+  Map bindings = {0};
+  for (int i = 0; i < r->iter_values.len; i++)
+    map_set(&bindings, AS(IterVar, AS(Block, r->block)->iter_vars.at[i])->var,
+            r->iter_values.at[i]);
+  touch_region(t, region, &bindings, loops, facts);
+  t->exact = t->exact && is_domain_bound(r, r->predicate);
 }
 
 NodeVec touched_ranges(const Touched *t, Analyzer *facts) {

@@ -1,0 +1,259 @@
+/* first_write.c -- a walk in the order of execution, with the regions written so far.
+ *
+ * A store counts if all that lies between its least and greatest index is written, in every run of
+ * the statement: not if it stands in a loop that may have no step, or under a condition that says
+ * more than that the index is inside the buffer. A load must lie in what one store before it wrote.
+ * Blocks are looked into: what they declare may be more than what they do. */
+#include "ir/analysis/first_write.h"
+#include "ir/analysis/touched.h"
+
+typedef VEC(Touched) TouchedVec;
+
+typedef struct Order {
+  Node *buffer;
+  Analyzer *facts;
+  TouchedVec written;
+  NodeVec loops;   /* For, of the statement, around the place of the walk */
+  NodeVec conds;   /* around it too, in variables of loops */
+  Map bindings;    /* variables of blocks and lets to their values */
+  int unsure;      /* depth of what may not run at all */
+  bool is_carried; /* the answer is no */
+} Order;
+
+static void order_stmt(Order *o, Node *n);
+
+/* ---- regions ---- */
+
+static Node *point(const Order *o, NodeVec indices, Span span) {
+  NodeVec region = {0};
+  for each (Node *, i, &indices)
+    vec_push(&region,
+             MAKE(Range, span, VOID_TYPE, .min = *i, .extent = int_imm((*i)->dtype, 1, span)));
+  return MAKE(BufferRegion, span, VOID_TYPE, .buffer = o->buffer, .region = region);
+}
+
+static bool known(Order *o, NodeKind kind, Node *a, Node *b) {
+  return arith_can_prove(o->facts, expr_binary(kind, a, b, a->span));
+}
+
+/* Indices outside of the buffer are never accessed. */
+static bool lies_within(Order *o, const Touched *part, const Touched *whole) {
+  NodeVec shape = AS(Buffer, o->buffer)->shape;
+  for (int i = 0; i < shape.len; i++) {
+    Node *from = whole->lo.at[i], *to = whole->hi.at[i], *lo = part->lo.at[i], *hi = part->hi.at[i];
+    Node *zero = int_imm(shape.at[i]->dtype, 0, shape.at[i]->span);
+    bool low = known(o, NK_LE, from, zero) || (lo && known(o, NK_LE, from, lo));
+    if (!low) return false;
+    bool high = known(o, NK_LT, expr_sub(shape.at[i], int_imm(zero->dtype, 1, zero->span)),
+                      expr_add(to, int_imm(to->dtype, 1, to->span))) ||
+                (hi && known(o, NK_LE, hi, to));
+    if (!high) return false;
+  }
+  return true;
+}
+
+/* ---- loads and stores ---- */
+
+/* Do the indices hang on variables only, not on what memory holds at the time? */
+static bool are_fixed(NodeVec indices) {
+  for each (Node *, i, &indices)
+    if (expr_effect(*i) != EFFECT_PURE) return false;
+  return true;
+}
+
+static void order_load(Order *o, Node *n) {
+  Touched read = {.buffer = o->buffer};
+  NodeVec indices = AS(BufferLoad, n)->indices;
+  if (!are_fixed(indices)) {
+    o->is_carried = true;
+    return;
+  }
+  touch_region(&read, point(o, indices, n->span), &o->bindings, o->loops, o->facts);
+  for each (Touched, w, &o->written)
+    if (lies_within(o, &read, w)) return;
+  o->is_carried = true;
+}
+
+static WalkResult find_loads(Walker *w, Node *n) {
+  Order *o = w->context;
+  if (IS(Var, n) && n == AS(Buffer, o->buffer)->data) o->is_carried = true; /* any access */
+  if (IS(BufferLoad, n) && AS(BufferLoad, n)->buffer == o->buffer) order_load(o, n);
+  if (IS(Let, n))
+    map_set(&o->bindings, AS(Let, n)->var, substitute(AS(Let, n)->value, &o->bindings));
+  return o->is_carried ? WALK_STOP : IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
+}
+
+static void order_expr(Order *o, Node *n) {
+  Walker w = {.enter = find_loads, .context = o};
+  if (n && !o->is_carried) walk(&w, n);
+}
+
+/* Do the conditions around say no more than that the index is inside the buffer? */
+static bool is_unconditional(Order *o, NodeVec indices) {
+  if (o->unsure) return false;
+  if (!o->conds.len) return true;
+  NodeVec shape = AS(Buffer, o->buffer)->shape;
+  int mark = arith_enter(o->facts, int_imm(BOOL, 1, o->buffer->span));
+  for (int i = 0; i < shape.len; i++) {
+    Node *index = substitute(indices.at[i], &o->bindings);
+    arith_enter(o->facts,
+                expr_binary(NK_GE, index, int_imm(index->dtype, 0, index->span), index->span));
+    arith_enter(o->facts, expr_binary(NK_LT, index, shape.at[i], index->span));
+  }
+  bool implied = true;
+  for each (Node *, c, &o->conds) implied = implied && arith_can_prove(o->facts, *c);
+  arith_leave(o->facts, mark);
+  return implied;
+}
+
+static bool is_mentioned(Node *n, Node *var);
+
+/* Every loop around has a step, or the region is empty without one. */
+static bool has_steps(Order *o, Node *region) {
+  for each (Node *, l, &o->loops) {
+    For *f = AS(For, *l);
+    bool some = known(o, NK_GT, f->extent, int_imm(f->extent->dtype, 0, f->node.span));
+    if (!some && !is_mentioned(substitute(region, &o->bindings), f->var)) return false;
+  }
+  return true;
+}
+
+static void order_write(Order *o, NodeVec indices, Span span) {
+  Node *region = point(o, indices, span);
+  Touched t = {.buffer = o->buffer};
+  touch_region(&t, region, &o->bindings, o->loops, o->facts);
+  if (t.exact && has_steps(o, region) && is_unconditional(o, indices)) vec_push(&o->written, t);
+}
+
+static void order_store(Order *o, BufferStore *s) {
+  order_expr(o, s->value);
+  order_expr(o, s->predicate);
+  for each (Node *, i, &s->indices) order_expr(o, *i);
+  bool is_scalar = !s->predicate && are_fixed(s->indices);
+  for each (Node *, i, &s->indices) is_scalar = is_scalar && (*i)->dtype.lanes == 1;
+  if (s->buffer == o->buffer && is_scalar) order_write(o, s->indices, s->node.span);
+}
+
+/* ---- statements ---- */
+
+static WalkResult find_var(Walker *w, Node *n) { return n == w->context ? WALK_STOP : WALK_ON; }
+static bool is_mentioned(Node *n, Node *var) {
+  Walker w = {.enter = find_var, .context = var};
+  return !walk(&w, n);
+}
+
+static void order_for(Order *o, For *f) {
+  order_expr(o, f->min);
+  order_expr(o, f->extent);
+  int mark = arith_enter(o->facts, int_imm(BOOL, 1, f->node.span));
+  For own = *f; /* its range, in variables of loops */
+  own.min = substitute(f->min, &o->bindings);
+  own.extent = substitute(f->extent, &o->bindings);
+  arith_bind_range(o->facts, own.var, own.min, own.extent);
+  vec_push(&o->loops, gc_copy(&own, sizeof own));
+  order_stmt(o, f->body);
+  (void)vec_pop(&o->loops);
+  arith_leave(o->facts, mark);
+}
+
+static void order_under(Order *o, Node *cond, Node *stmt) {
+  if (!stmt) return;
+  bool trivial = expr_is_one(cond);
+  if (!trivial) vec_push(&o->conds, substitute(cond, &o->bindings));
+  order_stmt(o, stmt);
+  if (!trivial) (void)vec_pop(&o->conds);
+}
+
+/* Do all steps of the reduction run inside the statement? */
+static bool reduces_inside(Order *o, const BlockRealize *r) {
+  Block *b = AS(Block, r->block);
+  Map inner = {0};
+  for each (Node *, l, &o->loops) map_set(&inner, AS(For, *l)->var, *l);
+  for (int i = 0; i < r->iter_values.len; i++) {
+    if (AS(IterVar, b->iter_vars.at[i])->iter_kind == ITER_SPATIAL) continue;
+    Node *unknown = substitute(r->iter_values.at[i], &o->bindings), *lo, *hi;
+    Map ranges = {0};
+    for each (Node *, l, &o->loops)
+      map_set(&ranges, AS(For, *l)->var,
+              MAKE(Range, unknown->span, VOID_TYPE, .min = AS(For, *l)->min,
+                   .extent = AS(For, *l)->extent));
+    Range *dom = AS(Range, AS(IterVar, b->iter_vars.at[i])->dom);
+    if (!arith_bounds_over(unknown, &ranges, &lo, &hi) || !known(o, NK_LE, lo, dom->min))
+      return false;
+  }
+  return true;
+}
+
+static void order_realize(Order *o, BlockRealize *r) {
+  Block *b = AS(Block, r->block);
+  for each (Node *, v, &r->iter_values) order_expr(o, *v);
+  order_expr(o, r->predicate);
+  for (int i = 0; i < r->iter_values.len; i++)
+    map_set(&o->bindings, AS(IterVar, b->iter_vars.at[i])->var,
+            substitute(r->iter_values.at[i], &o->bindings));
+  for each (Node *, m, &b->match_buffers)
+    if (AS(BufferRegion, AS(MatchBufferRegion, *m)->source)->buffer == o->buffer)
+      o->is_carried = true;
+  if (b->init && reduces_inside(o, r)) order_under(o, r->predicate, b->init);
+  order_under(o, r->predicate, b->body);
+}
+
+static void order_unsure(Order *o, Node *n) {
+  if (!n) return;
+  o->unsure++;
+  order_stmt(o, n);
+  o->unsure--;
+}
+
+static void order_child(void *context, Node *child) {
+  if (node_is_expr(child)) order_expr(context, child);
+}
+
+static void order_stmt(Order *o, Node *n) {
+  if (!n || o->is_carried) return;
+  Node **rest = stmt_rest(n);
+  switch (n->kind) {
+  case NK_SeqStmt:
+    for each (Node *, s, &AS(SeqStmt, n)->stmts) order_stmt(o, *s);
+    return;
+  case NK_For: order_for(o, AS(For, n)); return;
+  case NK_BlockRealize: order_realize(o, AS(BlockRealize, n)); return;
+  case NK_BufferStore: order_store(o, AS(BufferStore, n)); return;
+  case NK_IfThenElse:
+    order_expr(o, AS(IfThenElse, n)->cond);
+    order_under(o, AS(IfThenElse, n)->cond, AS(IfThenElse, n)->then);
+    order_unsure(o, AS(IfThenElse, n)->orelse);
+    return;
+  case NK_While:
+    order_expr(o, AS(While, n)->cond);
+    order_unsure(o, AS(While, n)->body);
+    return;
+  case NK_DeclBuffer: /* another view of it? */
+    if (AS(Buffer, AS(DeclBuffer, n)->buffer)->data == AS(Buffer, o->buffer)->data)
+      o->is_carried = true;
+    order_stmt(o, *rest);
+    return;
+  case NK_LetStmt:
+    order_expr(o, AS(LetStmt, n)->value);
+    if (expr_effect(AS(LetStmt, n)->value) != EFFECT_PURE && is_mentioned(*rest, o->buffer))
+      o->is_carried = true;
+    map_set(&o->bindings, AS(LetStmt, n)->var, substitute(AS(LetStmt, n)->value, &o->bindings));
+    order_stmt(o, *rest);
+    return;
+  case NK_Evaluate: order_expr(o, AS(Evaluate, n)->value); return;
+  default:
+    if (!rest) o->is_carried = true; /* a statement that says nothing of its order */
+    else {
+      node_each_child(n, order_child, o);
+      order_stmt(o, *rest);
+    }
+  }
+}
+
+bool writes_before_reading(Node *stmt, Node *buffer, Analyzer *outside) {
+  Order o = {.buffer = buffer, .facts = outside};
+  int mark = arith_enter(outside, int_imm(BOOL, 1, stmt->span));
+  order_stmt(&o, stmt);
+  arith_leave(outside, mark);
+  return !o.is_carried;
+}

@@ -1,0 +1,23 @@
+/* touched.h -- which part of a buffer is touched while loops run. */
+#ifndef IR_ANALYSIS_TOUCHED_H
+#define IR_ANALYSIS_TOUCHED_H
+
+#include "ir/arith/arith.h"
+
+/* The least and the greatest index of each dimension of a buffer that is touched; NULL where that
+ * is not known. Empty: nothing so far. exact: all between is touched, as far as the domains of the
+ * block's variables go. */
+typedef struct Touched {
+  Node *buffer;
+  NodeVec lo, hi;
+  bool exact;
+} Touched;
+
+/* Adds a BufferRegion over all steps of the loops (For), its variables replaced by `bindings`. */
+void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, Analyzer *facts);
+/* Adds a BufferRegion of a block. */
+void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts);
+/* As Ranges; a dimension that is not known, or seems larger than the buffer, is whole. */
+NodeVec touched_ranges(const Touched *t, Analyzer *facts);
+
+#endif
