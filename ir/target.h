@@ -18,6 +18,13 @@ const char *target_text(const Target *t); /* options that differ from the defaul
 const char *target_option(const Target *t, const char *name);
 int64_t target_option_int(const Target *t, const char *name);
 
+/* The numbers of an llvm target's processor that schedules go by (target_cpu.c). */
+typedef struct TargetCpu {
+  int cores, vector_bits, vector_registers;
+  int64_t l1d_bytes, l2_bytes; /* of one core */
+} TargetCpu;
+TargetCpu target_cpu(const Target *t);
+
 typedef struct TargetOption {
   const char *kind, *name, *type, *value, *doc;
 } TargetOption;

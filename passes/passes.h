@@ -78,6 +78,10 @@ void pipeline_register(const NamedPipeline *rows, int n);
 const NamedPipeline *pipeline_find(const char *name);
 const NamedPipeline *pipeline_at(int i);
 
+/* Set by lang: the schedule that the rules of the language find for a tensor program, or the same
+ * program. The rules and the target are those of the context. */
+extern Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
+
 /* The rows of this folder; once, at start. */
 void passes_start(void);
 

@@ -273,6 +273,11 @@ Value tvm_from_source(BuiltinCall *call);
 /* Runs a step outside the functions being read: what the library defines is no part of them. */
 void run_outside(void (*step)(void *), void *context);
 
+/* ---- schedules by rules (schedule_rules.c) ---- */
+
+void schedule_rules_start(void);
+Value target_namespace(void); /* what stdlib/module/tvm/target.tvms is made of */
+
 /* ---- modules of the standard library, written in the language (library.c) ---- */
 
 void library_start(void);

@@ -1,14 +1,18 @@
 /* library.c -- modules of the standard library that are written in the language: the files of
- * stdlib/module/, imported by their path: stdlib/module/tvm/testing.tvms is tvm.testing. A file is
- * read when it is first imported. */
+ * stdlib/module/, imported by their path: stdlib/module/tvm/testing.tvms is tvm.testing; and the
+ * schedule rules: stdlib/schedule/cpu.tvms is tvm.dlight.cpu. A file is read when it is first
+ * imported. */
 #include "lang/dialect/dialect_impl.h"
 #include "lang/dialect/stdlib.h"
 
-#define FOLDER "stdlib/module/"
+#define RULES "tvm.dlight."
 
 static const StdlibFile *find_file(const char *dotted) {
-  char *path = (char *)(uintptr_t)str_format(FOLDER "%s.tvms", dotted);
-  for (char *c = path + strlen(FOLDER); c[strlen(".tvms")]; c++)
+  bool is_rule = strncmp(dotted, RULES, strlen(RULES)) == 0;
+  const char *folder = is_rule ? "stdlib/schedule/" : "stdlib/module/";
+  if (is_rule) dotted += strlen(RULES);
+  char *path = (char *)(uintptr_t)str_format("%s%s.tvms", folder, dotted);
+  for (char *c = path + strlen(folder); c[strlen(".tvms")]; c++)
     if (*c == '.') *c = '/';
   for (int i = 0; i < stdlib_file_count; i++)
     if (str_same(stdlib_files[i].path, path)) return &stdlib_files[i];

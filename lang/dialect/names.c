@@ -288,6 +288,8 @@ void dialect_start(void) {
   namespace_register("tvm.te", te_namespace);
   namespace_register("tvm.transform", transform_namespace);
   namespace_register("_arith", arith_namespace);
+  namespace_register("_target", target_namespace);
   op_start();
   library_start();
+  schedule_rules_start();
 }

@@ -2,9 +2,8 @@
 #include "target/llvm/codegen.h"
 
 LLVMValueRef gen_fp(Gen *g, LLVMValueRef v) {
-  if (g->fast_math && LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v))
-    LLVMSetFastMathFlags(v, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |
-                                LLVMFastMathAllowReciprocal | LLVMFastMathNoSignedZeros);
+  bool takes_flags = LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v);
+  if (g->f->fp_flags && takes_flags) LLVMSetFastMathFlags(v, g->f->fp_flags);
   return v;
 }
 

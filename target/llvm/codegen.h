@@ -54,6 +54,7 @@ typedef struct Func {
   DataType result;         /* of a kernel; void if none */
   LLVMValueRef result_at;  /* where a kernel's result goes */
   int64_t stack_bytes;     /* of its allocas so far */
+  LLVMFastMathFlags fp_flags;
 } Func;
 
 typedef struct Gen {
@@ -64,10 +65,10 @@ typedef struct Gen {
   LLVMModuleRef out;
   LLVMBuilderRef b, entry_builder;
   LLVMTargetMachineRef machine;
-  Map functions; /* interned name of a GlobalVar to LLVMValueRef */
-  Map strings;   /* interned text to its global constant */
-  bool fast_math;
-  bool used_raw_intrinsic; /* T.call_llvm_intrin: only LLVM's verifier can check the operands */
+  Map functions;              /* interned name of a GlobalVar to LLVMValueRef */
+  Map strings;                /* interned text to its global constant */
+  LLVMFastMathFlags fp_flags; /* of the target */
+  bool used_raw_intrinsic;    /* T.call_llvm_intrin: only LLVM's verifier can check the operands */
   Func *f;
 } Gen;
 

@@ -86,7 +86,9 @@ void gen_function(Gen *g, const char *name, PrimFunc *f) {
   LLVMValueRef fn = map_get(&g->functions, str_intern(name));
   Func state = {.sort = packed ? FUNC_PACKED : FUNC_KERNEL,
                 .name = name,
+                .fp_flags = g->fp_flags,
                 .result = packed ? VOID_TYPE : f->ret_dtype};
+  if (dict_get_int(f->attrs, "tvms.fp_contract", 0)) state.fp_flags |= LLVMFastMathAllowContract;
   func_begin(g, &state, fn);
   bind_params(g, f);
   if (!dtype_is_void(state.result)) {

@@ -71,7 +71,10 @@ static void gen_module_info(Gen *g, const NodeVec *exports) {
 
 static void gen_begin(Gen *g, Node *module, const Target *target, bool in_process) {
   *g = (Gen){.target = target, .module = module, .in_process = in_process};
-  g->fast_math = target_option_int(target, "fast-math") != 0;
+  if (target_option_int(target, "fp-contract")) g->fp_flags = LLVMFastMathAllowContract;
+  if (target_option_int(target, "fast-math"))
+    g->fp_flags = LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |
+                  LLVMFastMathAllowReciprocal | LLVMFastMathNoSignedZeros;
   g->machine = machine_new(target, in_process);
   g->context = LLVMContextCreate();
   g->out = LLVMModuleCreateWithNameInContext("tvms", g->context);

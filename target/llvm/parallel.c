@@ -80,7 +80,10 @@ static void define_body(Gen *g, LLVMValueRef fn, For *n, const NodeVec *vars) {
   Func *outer = g->f;
   LLVMBasicBlockRef back = LLVMGetInsertBlock(g->b);
   Range64 range = loop_range(g, n);
-  Func f = {.sort = FUNC_PARALLEL_BODY, .name = outer->name, .result = VOID_TYPE};
+  Func f = {.sort = FUNC_PARALLEL_BODY,
+            .name = outer->name,
+            .result = VOID_TYPE,
+            .fp_flags = outer->fp_flags};
   func_begin(g, &f, fn);
   for (int i = 0; i < vars->len; i++) {
     Node *var = vars->at[i];

@@ -1,0 +1,44 @@
+/* schedule_rules.c -- the schedules that passes ask for, by the rules of tvm.dlight. */
+#include "lang/dialect/packed.h"
+#include "passes/passes.h"
+
+static Node *apply_rules(Node *func, const PassContext *context) {
+  Value schedule = library_attr("tvm.dlight", "schedule_function");
+  const char *target = context->target ? target_text(context->target) : "llvm";
+  Value args[] = {value_node(func), value_str(target),
+                  value_str(pass_option_str(context, "rules"))};
+  Value out = value_call_with(schedule, 3, args, func->span);
+  if (!value_is_node(out, NK_PrimFunc))
+    raise("TypeError", func->span, "a schedule rule must give a tensor program, found %s",
+          value_type_name(out));
+  return out.node;
+}
+
+static void put(Value dict, const char *key, int64_t value) {
+  value_dict_set(dict, value_str(key), value_int(value), (Span){0});
+}
+
+static Value target_attrs(BuiltinCall *call) {
+  const char *text = value_as_text(call->args[0], "a target", call->spans[0]);
+  TargetCpu cpu = target_cpu(target_parse(text, call->spans[0]));
+  Value d = value_dict();
+  put(d, "num-cores", cpu.cores);
+  put(d, "vector-width", cpu.vector_bits);
+  put(d, "num-vector-registers", cpu.vector_registers);
+  put(d, "l1d-size", cpu.l1d_bytes);
+  put(d, "l2-size", cpu.l2_bytes);
+  return d;
+}
+
+static const Builtin target_builtins[] = {
+    {"attrs", "target", target_attrs, "the numbers of a processor that schedules go by"}};
+
+Value target_namespace(void) {
+  static Value ns;
+  if (ns.type) return ns;
+  ns = value_namespace("_target");
+  namespace_add_builtins(ns, target_builtins, 1);
+  return ns;
+}
+
+void schedule_rules_start(void) { schedule_rules_hook = apply_rules; }

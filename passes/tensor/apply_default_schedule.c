@@ -1,0 +1,39 @@
+/* apply_default_schedule.c -- tensor programs without a schedule get one from rules.
+ *
+ * In:  blocks in loops as computes are written: serial, each block variable bound to a loop of its
+ * own. Out: what the first rule that fits makes of them (stdlib/schedule/). Not: programs that a
+ * schedule has touched, and those with attribute tir.is_scheduled. */
+#include "passes/passes.h"
+
+Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
+
+static WalkResult find_schedule(Walker *w, Node *n) {
+  bool *has_blocks = w->context;
+  switch (n->kind) {
+  case NK_For:
+    return AS(For, n)->loop_kind != LOOP_SERIAL || AS(For, n)->annotations ? WALK_STOP : WALK_ON;
+  case NK_BlockRealize: {
+    BlockRealize *r = AS(BlockRealize, n);
+    *has_blocks |= r->iter_values.len > 0;
+    for each (Node *, v, &r->iter_values)
+      if (!IS(Var, *v) && !IS(IntImm, *v)) return WALK_STOP;
+    return expr_is_one(r->predicate) ? WALK_ON : WALK_STOP;
+  }
+  case NK_Block:
+    return AS(Block, n)->annotations && AS(Dict, AS(Block, n)->annotations)->keys.len ? WALK_STOP
+                                                                                      : WALK_ON;
+  default: return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
+  }
+}
+
+static bool is_unscheduled(PrimFunc *f) {
+  bool has_blocks = false;
+  Walker w = {.enter = find_schedule, .context = &has_blocks};
+  return walk(&w, f->body) && has_blocks;
+}
+
+Node *pass_apply_default_schedule(Node *n, const PassContext *context) {
+  PrimFunc *f = AS(PrimFunc, n);
+  bool wants = is_unscheduled(f) && !dict_get_int(f->attrs, "tir.is_scheduled", 0);
+  return wants && schedule_rules_hook ? schedule_rules_hook(n, context) : n;
+}
