@@ -7,28 +7,8 @@
  * statement that can't be a vector (a call with effects, an inner loop whose extent differs by
  * lane) runs in a serial loop over the lanes; so does all of a loop whose extent is not constant,
  * that is left by a jump, or that stores to one element in every step. */
-#include "passes/passes.h"
+#include "passes/tensor/tensor.h"
 #include "passes/tensor/vectorize.h"
-
-/* ---- jumps out of a statement ---- */
-
-static WalkResult find_jump(Walker *w, Node *n) {
-  int *loops = w->context;
-  if (node_is_expr(n)) return WALK_PRUNE;
-  *loops += IS(For, n) || IS(While, n);
-  if (!IS(Evaluate, n)) return WALK_ON;
-  Node *value = AS(Evaluate, n)->value;
-  bool leaves = is_intrin_call(value, "break_loop") || is_intrin_call(value, "continue_loop");
-  return is_intrin_call(value, "ret") || (leaves && !*loops) ? WALK_STOP : WALK_ON;
-}
-
-static void leave_loop(Walker *w, Node *n) { *(int *)w->context -= IS(For, n) || IS(While, n); }
-
-static bool jumps_out(Node *n) {
-  int loops = 0;
-  Walker w = {.enter = find_jump, .leave = leave_loop, .context = &loops};
-  return n && !walk(&w, n);
-}
 
 /* ---- stores to one element in every step ---- */
 
@@ -130,7 +110,7 @@ static Node *under_mask(Mutator *m, Node *mask, bool some, Node *body) {
 static Node *branch_by_lane(Mutator *m, Node *n, Node *cond) {
   Vectorize *v = m->context;
   IfThenElse *i = AS(IfThenElse, n);
-  if (jumps_out(n) || cond->dtype.lanes != v->lanes) return vector_fail(v, n);
+  if (stmt_jumps_out(n) || cond->dtype.lanes != v->lanes) return vector_fail(v, n);
   /* What the branches change does not change who runs them. */
   bool keep = i->orelse || expr_effect(cond) != EFFECT_PURE;
   Node *first = v->mask ? NULL : first_lane(cond);
@@ -246,7 +226,7 @@ static WalkResult find_vector(Walker *w, Node *n) {
 static bool can_be_serial(Vectorize *v, Node *n) {
   Uses u = {.v = v};
   Walker w = {.enter = find_vector, .context = &u, .once = true};
-  return !v->mask && !jumps_out(n) && walk(&w, n);
+  return !v->mask && !stmt_jumps_out(n) && walk(&w, n);
 }
 
 static Node *serial_lanes(Vectorize *v, Node *n) {
@@ -336,12 +316,7 @@ static Node *find_loops(Mutator *m, Node *n) {
 }
 
 Node *pass_vectorize_loop(Node *n, const PassContext *context) {
-  PrimFunc *f = AS(PrimFunc, n);
   bool enabled = pass_option_int(context, "enable_vectorize") != 0;
   Mutator m = {.rewrite = find_loops, .context = &enabled};
-  Node *body = mutate(&m, f->body);
-  if (body == f->body) return n;
-  PrimFunc copy = *f;
-  copy.body = body;
-  return gc_copy(&copy, sizeof copy);
+  return prim_func_with_body(n, mutate(&m, AS(PrimFunc, n)->body));
 }
