@@ -1,5 +1,5 @@
 /* remove_no_op.c -- drops statements without effect, empty branches, and loops that never run. */
-#include "passes/passes.h"
+#include "passes/tensor/tensor.h"
 
 static bool is_no_op(Node *n) {
   return !n || (IS(Evaluate, n) && expr_effect(AS(Evaluate, n)->value) < EFFECT_STATE);
@@ -46,11 +46,6 @@ static Node *rewrite(Mutator *m, Node *n) {
 
 Node *pass_remove_no_op(Node *n, const PassContext *context) {
   (void)context;
-  PrimFunc *f = AS(PrimFunc, n);
   Mutator m = {.rewrite = rewrite};
-  Node *body = mutate(&m, f->body);
-  if (body == f->body) return n;
-  PrimFunc copy = *f;
-  copy.body = body;
-  return gc_copy(&copy, sizeof copy);
+  return prim_func_with_body(n, mutate(&m, AS(PrimFunc, n)->body));
 }

@@ -1,6 +1,6 @@
 /* simplify.c -- expressions by what loops and conditions around them tell. */
 #include "ir/arith/arith.h"
-#include "passes/passes.h"
+#include "passes/tensor/tensor.h"
 
 static Node *rewrite(Mutator *m, Node *n);
 
@@ -74,11 +74,6 @@ static Node *rewrite(Mutator *m, Node *n) {
 
 Node *pass_simplify(Node *n, const PassContext *context) {
   (void)context;
-  PrimFunc *f = AS(PrimFunc, n);
   Mutator m = {.rewrite = rewrite, .context = arith_new()};
-  Node *body = mutate(&m, f->body);
-  if (body == f->body) return n;
-  PrimFunc copy = *f;
-  copy.body = body;
-  return gc_copy(&copy, sizeof copy);
+  return prim_func_with_body(n, mutate(&m, AS(PrimFunc, n)->body));
 }

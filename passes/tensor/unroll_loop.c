@@ -1,6 +1,6 @@
 /* unroll_loop.c -- writes out unrolled loops of constant extent: the body once for each iteration.
  */
-#include "passes/passes.h"
+#include "passes/tensor/tensor.h"
 
 enum { MAX_COPIES = 4096 }; /* of one loop: beyond it the code would only grow */
 
@@ -47,12 +47,7 @@ static Node *rewrite(Mutator *m, Node *n) {
 }
 
 Node *pass_unroll_loop(Node *n, const PassContext *context) {
-  PrimFunc *f = AS(PrimFunc, n);
   int64_t auto_max = pass_option_int(context, "auto_max_extent");
   Mutator m = {.rewrite = rewrite, .context = &auto_max};
-  Node *body = mutate(&m, f->body);
-  if (body == f->body) return n;
-  PrimFunc copy = *f;
-  copy.body = body;
-  return gc_copy(&copy, sizeof copy);
+  return prim_func_with_body(n, mutate(&m, AS(PrimFunc, n)->body));
 }
