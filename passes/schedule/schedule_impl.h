@@ -2,7 +2,7 @@
 #ifndef PASSES_SCHEDULE_SCHEDULE_IMPL_H
 #define PASSES_SCHEDULE_SCHEDULE_IMPL_H
 
-#include "ir/arith/arith.h"
+#include "ir/arith/iter_map.h"
 #include "passes/schedule/schedule.h"
 
 struct ScheduleCall {
