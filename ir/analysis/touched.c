@@ -1,5 +1,6 @@
 /* touched.c -- which part of a buffer is touched while the loops around an access run. */
 #include "ir/analysis/touched.h"
+#include "ir/arith/iter_map.h"
 
 /* ---- what a condition says ---- */
 
@@ -45,8 +46,7 @@ void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, 
     map_set(&ranges, f->var,
             MAKE(Range, f->node.span, VOID_TYPE, .min = f->min, .extent = f->extent));
   }
-  NodeVec lo = {0}, hi = {0};
-  LoopDigitVec used = {0};
+  NodeVec lo = {0}, hi = {0}, mins = {0};
   bool exact = true;
   for each (Node *, d, &AS(BufferRegion, region)->region) {
     Node *min = substitute(AS(Range, *d)->min, bindings);
@@ -55,10 +55,12 @@ void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, 
     Node *least, *greatest, *unused;
     bool known = arith_bounds_over(min, &ranges, &least, &unused) &&
                  arith_bounds_over(last, &ranges, &unused, &greatest);
-    exact = exact && known && expr_is_one(extent) && arith_has_no_gaps(min, &ranges, &used);
+    exact = exact && known && expr_is_one(extent);
+    vec_push(&mins, min);
     vec_push(&lo, known ? least : NULL);
     vec_push(&hi, known ? greatest : NULL);
   }
+  exact = exact && iter_map_detect(mins, &ranges, NULL, facts).surjective;
   t->exact = exact && (t->exact || !t->lo.len);
   join(t, lo, hi, facts);
 }

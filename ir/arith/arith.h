@@ -56,21 +56,6 @@ typedef struct Linear {
 } Linear;
 bool arith_linear(Node *e, Linear *out);
 
-/* A loop variable's part of an index: floor(var / lower) mod size. */
-typedef struct LoopDigit {
-  Node *var;
-  int64_t lower, size;
-} LoopDigit;
-typedef VEC(LoopDigit) LoopDigitVec;
-
-/* Does the index take every value from its least to its greatest one as the loops (Var to Range)
- * run, whatever the digits in `used` are? So it does if its places follow each other without a gap.
- * Its digits are added to `used`: those of further indices of the same access must be others. */
-bool arith_has_no_gaps(Node *index, const Map *loops, LoopDigitVec *used);
-/* Do the values differ, all together, in any two steps of the loop of `var`? Sound: false if that
- * is not known. */
-bool arith_tells_steps_apart(NodeVec values, Node *var, const Map *loops);
-
 /* The least and the greatest value of `e` as the variables of `ranges` (Var to Range; any other
  * node: moves in a way that is not known) move; other variables stay symbols. False if e is not
  * monotone in them in a way that is understood. */

@@ -4,7 +4,7 @@
  * In:  blocks with init, in loops. Out: where the innermost loops around a block bind nothing but
  * its reduction variables, the init stands before them: so it runs once, without a branch, and also
  * if the reduction is over nothing. Not: other blocks keep their init, for LowerInitBlock. */
-#include "ir/arith/arith.h"
+#include "ir/arith/iter_map.h"
 #include "lower/lower_impl.h"
 
 typedef struct Chain {
@@ -55,8 +55,7 @@ static bool mentions_outer(Chain *c, Node *e) {
   return !walk(&w, e);
 }
 
-/* A loop whose steps the bindings don't tell apart runs the whole block again, its init included.
- */
+/* Loops whose steps the bindings don't tell apart run the whole block again, its init included. */
 static bool repeats(Chain *c) {
   Map ranges = {0};
   for each (Node *, loop, &c->loops) {
@@ -64,12 +63,7 @@ static bool repeats(Chain *c) {
     map_set(&ranges, f->var,
             MAKE(Range, f->node.span, VOID_TYPE, .min = f->min, .extent = f->extent));
   }
-  for each (Node *, loop, &c->loops)
-    if (!expr_is_one(AS(For, *loop)->extent) &&
-        !arith_tells_steps_apart(AS(BlockRealize, c->realize)->iter_values, AS(For, *loop)->var,
-                                 &ranges))
-      return true;
-  return false;
+  return !iter_is_injective(AS(BlockRealize, c->realize)->iter_values, &ranges, arith_new());
 }
 
 /* Do the loops of the chain bind reduction variables only, and no others bind them? What the block

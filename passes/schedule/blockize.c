@@ -48,42 +48,64 @@ static Node *tile_var(Blockize *z, IterVar *iv, const char *suffix, Node *extent
   return copy.var;
 }
 
-static void divide(Blockize *z, IterVar *iv, Node *value, LoopDigitVec *used) {
+/* The variable as tiles: `inner` of its value goes into the block, as the sum says. */
+static void divide(Blockize *z, IterVar *iv, Node *value, Node *outer, Node *inner,
+                   const IterSum *sum) {
   ScheduleCall *c = z->call;
   const char *name = AS(Var, iv->var)->name;
   Range *dom = AS(Range, iv->dom);
-  Node *outer, *inner, *least, *most;
-  parts_of(z, value, &outer, &inner);
-  if (!inner) { /* all of it stays outside */
-    vec_push(&z->outer_iters, &iv->node);
-    vec_push(&z->outer_values, value);
-    return;
-  }
-  bool whole = arith_has_no_gaps(inner, &z->ranges, used) &&
-               arith_bounds_over(inner, &z->ranges, &least, &most) && expr_is_zero(least);
-  int64_t tile = 0, extent = 0;
-  if (whole) most = arith_simplify(z->facts, expr_add(most, int_imm(most->dtype, 1, c->span)));
-  if (!whole || !expr_is_const_int(most, &tile) || !expr_is_zero(dom->min))
+  Node *least, *count;
+  bool whole = sum && iter_sum_range(sum, inner->dtype, &least, &count) &&
+               expr_is_zero(arith_simplify(z->facts, least));
+  int64_t tile = 0, rest = 0;
+  if (!whole || !expr_is_const_int(count, &tile) || !expr_is_zero(dom->min))
     schedule_fail(c, &z->block->node,
                   "the loops below do not make a whole tile of '%s', which is %s", name,
                   ir_print(value, NULL));
-  if (!expr_is_const_int(arith_simplify(z->facts, expr_floormod(dom->extent, most)), &extent) ||
-      extent != 0)
+  if (!expr_is_const_int(arith_simplify(z->facts, expr_floormod(dom->extent, count)), &rest) ||
+      rest != 0)
     schedule_fail(c, &z->block->node, "tiles of %lld do not divide '%s', which runs to %s",
                   (long long)tile, name, ir_print(dom->extent, NULL));
   Node *size = int_imm(value->dtype, tile, c->span);
-  Node *count = arith_simplify(z->facts, expr_floordiv(outer, size));
-  if (!arith_can_prove_equal(z->facts, expr_mul(count, size), outer))
+  Node *steps = arith_simplify(z->facts, expr_floordiv(outer, size));
+  if (!arith_can_prove_equal(z->facts, expr_mul(steps, size), outer))
     schedule_fail(c, &z->block->node,
                   "'%s', which is %s, does not go in steps of whole tiles of %lld", name,
                   ir_print(value, NULL), (long long)tile);
   Node *tiles = arith_simplify(z->facts, expr_floordiv(dom->extent, size));
   Node *vo = tile_var(z, iv, "o", tiles, &z->outer_iters);
   Node *vi = tile_var(z, iv, "i", size, &z->inner_iters);
-  vec_push(&z->outer_values, count);
+  vec_push(&z->outer_values, steps);
   vec_push(&z->inner_values, inner);
   map_set(&z->inner_ranges, vi, AS(IterVar, vec_last(&z->inner_iters))->dom);
   map_set(&z->tiles, iv->var, expr_add(expr_mul(vo, size), vi));
+}
+
+/* All variables; what the loops below do not move stays outside. */
+static void divide_all(Blockize *z) {
+  NodeVec outers = {0}, inners = {0}, moved = {0};
+  for each (Node *, v, &z->realize->iter_values) {
+    Node *outer, *inner;
+    parts_of(z, *v, &outer, &inner);
+    vec_push(&outers, outer);
+    vec_push(&inners, inner);
+    if (inner) vec_push(&moved, inner);
+  }
+  IterMap map = iter_map_detect(moved, &z->ranges, NULL, z->facts);
+  for (int i = 0, k = 0; i < inners.len; i++) {
+    IterVar *iv = AS(IterVar, z->block->iter_vars.at[i]);
+    Node *value = z->realize->iter_values.at[i];
+    if (inners.at[i]) divide(z, iv, value, outers.at[i], inners.at[i], map.sums.at[k++]);
+    else {
+      vec_push(&z->outer_iters, &iv->node);
+      vec_push(&z->outer_values, value);
+    }
+  }
+  if (!map.surjective)
+    schedule_fail(z->call, &z->block->node,
+                  "the loops below do not make tiles of block '%s': its variables depend on each "
+                  "other",
+                  z->block->name);
 }
 
 /* ---- the two blocks ---- */
@@ -164,9 +186,7 @@ Node *blockize_loop(ScheduleCall *c, const Place *p) {
   z.block = AS(Block, z.realize->block);
   if (!expr_is_one(z.realize->predicate))
     schedule_fail(c, &z.block->node, "the block '%s' runs under a condition", z.block->name);
-  LoopDigitVec used = {0};
-  for (int i = 0; i < z.block->iter_vars.len; i++)
-    divide(&z, AS(IterVar, z.block->iter_vars.at[i]), z.realize->iter_values.at[i], &used);
+  divide_all(&z);
   Block inner = *z.block, outer = {.node = z.block->node};
   inner.iter_vars = z.inner_iters;
   inner.reads = rewritten(&z, z.block->reads);

@@ -110,13 +110,11 @@ void primitive_decompose_reduction(ScheduleCall *c) {
     For *f = AS(For, *l);
     map_set(&ranges, f->var, MAKE(Range, c->span, VOID_TYPE, .min = f->min, .extent = f->extent));
   }
-  for each (Node *, l, &d.loops)
-    if (!expr_is_one(AS(For, *l)->extent) &&
-        !arith_tells_steps_apart(d.realize->iter_values, AS(For, *l)->var, &ranges))
-      schedule_fail(c, *l,
-                    "the loop '%s' runs block '%s' again for the same values of its variables: "
-                    "its init must run again too",
-                    AS(Var, AS(For, *l)->var)->name, b->name);
+  if (!iter_is_injective(d.realize->iter_values, &ranges, facts_at(&p)))
+    schedule_fail(c, ref->node,
+                  "the loops from '%s' on are not known to run block '%s' once for each value of "
+                  "its variables: its init must run again too",
+                  AS(Var, AS(For, loop)->var)->name, b->name);
   Node *nest = init_nest(&d), *init = child_realizes(nest).at[0];
   Block update = *b;
   update.init = NULL;

@@ -3,6 +3,7 @@
 #define PASSES_SCHEDULE_SCHEDULE_IMPL_H
 
 #include "ir/analysis/touched.h"
+#include "ir/arith/iter_map.h"
 #include "passes/schedule/schedule.h"
 
 struct ScheduleCall {
