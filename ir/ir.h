@@ -31,7 +31,16 @@ typedef struct ConstData {
   size_t nbytes;
 } ConstData;
 
-typedef enum { ITER_SPATIAL, ITER_REDUCE, ITER_SCAN, ITER_OPAQUE, ITER_THREAD } IterKind;
+/* In the order of their numbers in scripts. */
+typedef enum {
+  ITER_SPATIAL,
+  ITER_THREAD,
+  ITER_REDUCE,
+  ITER_SCAN,
+  ITER_OPAQUE,
+  ITER_KINDS
+} IterKind;
+extern const char *const iter_kind_names[ITER_KINDS]; /* "DataPar", ... */
 typedef enum { LOOP_SERIAL, LOOP_PARALLEL, LOOP_VECTORIZED, LOOP_UNROLLED, LOOP_THREAD } LoopKind;
 
 typedef enum {

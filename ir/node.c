@@ -11,6 +11,9 @@ static const struct {
 #include "ir/node.def"
 };
 
+const char *const iter_kind_names[ITER_KINDS] = {"DataPar", "ThreadIndex", "CommReduce", "Ordered",
+                                                 "Opaque"};
+
 const char *node_kind_name(NodeKind kind) { return kinds[kind].name; }
 const char *node_spelling(NodeKind kind) { return kinds[kind].spelling; }
 NodeFamily node_family(NodeKind kind) { return kinds[kind].family; }

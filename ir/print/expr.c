@@ -450,11 +450,11 @@ static void print_dict(Printer *p, Dict *d) {
 }
 
 static void print_iter_var(Printer *p, IterVar *v) {
-  static const char *const kinds[] = {"DataPar", "CommReduce", "Ordered", "Opaque", "ThreadIndex"};
   str_printf(&p->out, "T.iter_var(%s, ", name_of(p, v->var));
   if (v->dom) print_attr(p, v->dom);
   else str_add(&p->out, "None");
-  str_printf(&p->out, ", \"%s\", \"%s\")", kinds[v->iter_kind], v->thread_tag ? v->thread_tag : "");
+  str_printf(&p->out, ", \"%s\", \"%s\")", iter_kind_names[v->iter_kind],
+             v->thread_tag ? v->thread_tag : "");
 }
 
 /* Of a layout: a tuple of extents. */

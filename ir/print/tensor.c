@@ -183,7 +183,7 @@ static bool is_remap(Printer *p, IterVar *v, Node *value) {
 }
 
 static void print_axis(Printer *p, IterVar *v, Node *value) {
-  static const char *const kinds[] = {"spatial", "reduce", "scan", "opaque", "opaque"};
+  static const char *const kinds[] = {"spatial", "opaque", "reduce", "scan", "opaque"};
   Range *dom = AS(Range, v->dom);
   const char *args = bounds_text(p, dom->min, dom->extent);
   if (!expr_is_zero(dom->min)) args = str_format("(%s)", args);

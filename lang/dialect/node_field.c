@@ -132,7 +132,7 @@ static void set_int(void *at, const Setting *s, Value v) {
   *(int *)at = (int)int_between(s, v, INT32_MIN, INT32_MAX);
 }
 static void set_iter_kind(void *at, const Setting *s, Value v) {
-  *(IterKind *)at = (IterKind)int_between(s, v, ITER_SPATIAL, ITER_THREAD);
+  *(IterKind *)at = (IterKind)int_between(s, v, ITER_SPATIAL, ITER_OPAQUE);
 }
 static void set_loop_kind(void *at, const Setting *s, Value v) {
   *(LoopKind *)at = (LoopKind)int_between(s, v, LOOP_SERIAL, LOOP_THREAD);

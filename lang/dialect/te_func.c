@@ -69,18 +69,20 @@ static Node *simplify_indices(Mutator *m, Node *n) {
   return expr_load(AS(BufferLoad, n)->buffer, indices, n->span);
 }
 
-static Node *with_simple_indices(Stage *s, Node *body) {
-  if (!te_in_operator()) return body;
+/* What a reduction updates keeps the indices of its store. */
+static void simplify_bodies(Stage *s) {
+  if (!te_in_operator()) return;
   Analyzer *facts = arith_new();
   for each (Node *, a, &s->axes) {
     Range *dom = AS(Range, AS(IterVar, *a)->dom);
     arith_bind_range(facts, AS(IterVar, *a)->var, dom->min, dom->extent);
   }
   Mutator m = {.rewrite = simplify_indices, .context = facts};
-  return mutate(&m, body);
+  s->bodies = mutate_vec(&m, s->bodies);
 }
 
 static Node *stage_block(Stage *s) {
+  simplify_bodies(s);
   NodeVec indices = {0}, iter_vars = {0}, loop_vars = {0}, init = {0}, values = s->bodies;
   Map rename = {0};
   for each (Node *, a, &s->axes) {
@@ -96,8 +98,7 @@ static Node *stage_block(Stage *s) {
     values = (NodeVec){0};
     reduction_stores(s, indices, &init, &values);
   }
-  Node *stores = with_simple_indices(s, stores_of_values(s, indices, values));
-  Node *body = substitute(stores, &rename);
+  Node *body = substitute(stores_of_values(s, indices, values), &rename);
   Node *start = init.len ? substitute(stmt_seq(init, s->span), &rename) : NULL;
   Block *block = AS(Block, MAKE(Block, s->span, VOID_TYPE, .name = s->name, .iter_vars = iter_vars,
                                 .init = start, .body = body));

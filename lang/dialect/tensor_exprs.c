@@ -359,10 +359,9 @@ Value t_tensor_map(BuiltinCall *call) {
 }
 
 Value t_iter_var(BuiltinCall *call) {
-  static const char *const kinds[] = {"DataPar", "CommReduce", "Ordered", "Opaque", "ThreadIndex"};
   const char *kind = value_as_text(ARG(2), "the kind of an iteration variable", SPAN(2));
-  for (int i = 0; i < 5; i++) {
-    if (!str_same(kind, kinds[i])) continue;
+  for (int i = 0; i < ITER_KINDS; i++) {
+    if (!str_same(kind, iter_kind_names[i])) continue;
     Node *dom = value_is_none(ARG(1)) ? NULL : value_is_node(ARG(1), NK_Range) ? ARG(1).node : NULL;
     const char *tag = value_as_text(ARG(3), "the thread", SPAN(3));
     return value_node(MAKE(IterVar, call->span, VOID_TYPE, .var = expr_arg(call, 0), .dom = dom,
