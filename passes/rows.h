@@ -7,7 +7,7 @@
 #define END
 #include PASS_FILE
 
-#define PASS(Name, function, level, doc) static const PassOption function##_options[] = {
+#define PASS(Name, function, level, doc) static const PassOption Name##_options[] = {
 #define OPT(type, name, otherwise, doc)  {OPTION_##type, #name, otherwise, doc},
 #define END                                                                                        \
   { OPTION_INT, NULL, NULL, NULL }                                                                 \
@@ -21,8 +21,8 @@ static const Pass rows[] = {
    PASS_##level,                                                                                   \
    doc,                                                                                            \
    pass_##function,                                                                                \
-   function##_options,                                                                             \
-   (int)(sizeof function##_options / sizeof *function##_options) - 1,                              \
+   Name##_options,                                                                                 \
+   (int)(sizeof Name##_options / sizeof *Name##_options) - 1,                                      \
    NULL},
 #define OPT(type, name, otherwise, doc)
 #define END

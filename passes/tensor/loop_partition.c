@@ -10,7 +10,7 @@
 #include "ir/arith/arith.h"
 #include "passes/tensor/tensor.h"
 
-enum { MAX_CUTS = 32 }; /* of a function: each may double the code of a loop */
+enum { MAX_CUTS = 32 }; /* of a function: each adds up to two copies of a loop */
 
 typedef struct Partition {
   bool const_loops, keep_extent_one;
@@ -129,9 +129,8 @@ static Node *in_loop(Mutator *m, Node *n) {
   return f.body == AS(For, n)->body ? n : gc_copy(&f, sizeof f);
 }
 
-/* One part, in which only inner loops are cut further. */
-static Node *part(Mutator *m, For *f, Node *begin, Node *end, Node *body) {
-  Partition *p = m->context;
+/* The steps from begin to end. */
+static Node *part(Partition *p, For *f, Node *begin, Node *end, Node *body) {
   For out = *f;
   out.min = begin;
   out.extent = arith_simplify(p->analyzer, expr_sub(end, begin));
@@ -139,10 +138,10 @@ static Node *part(Mutator *m, For *f, Node *begin, Node *end, Node *body) {
   if (!AS(Dict, out.annotations)->keys.len) out.annotations = NULL;
   out.body = body;
   if (!expr_is_one(out.extent) || p->keep_extent_one)
-    return in_loop(m, copy_with_fresh_vars(gc_copy(&out, sizeof out)));
+    return copy_with_fresh_vars(gc_copy(&out, sizeof out));
   Map step = {0};
   map_set(&step, f->var, begin);
-  return mutate(m, copy_with_fresh_vars(substitute(body, &step)));
+  return copy_with_fresh_vars(substitute(body, &step));
 }
 
 static Node *extreme(NodeKind kind, Node *x, NodeVec others) {
@@ -150,7 +149,9 @@ static Node *extreme(NodeKind kind, Node *x, NodeVec others) {
   return x;
 }
 
+/* Only the middle is cut further: the edges would grow without being any faster. */
 static Node *cut(Mutator *mutator, Middle *m) {
+  Partition *p = mutator->context;
   Analyzer *a = m->analyzer;
   For *f = m->loop;
   Span s = f->node.span;
@@ -164,9 +165,10 @@ static Node *cut(Mutator *mutator, Middle *m) {
   Mutator known = {.rewrite = replace_known, .context = &m->known};
   NodeVec parts = {0};
   if (!arith_can_prove_equal(a, f->min, begin))
-    vec_push(&parts, part(mutator, f, f->min, begin, f->body));
-  vec_push(&parts, part(mutator, f, begin, end, mutate(&known, f->body)));
-  if (!arith_can_prove_equal(a, end, all)) vec_push(&parts, part(mutator, f, end, all, f->body));
+    vec_push(&parts, part(p, f, f->min, begin, f->body));
+  Node *middle = part(p, f, begin, end, mutate(&known, f->body));
+  vec_push(&parts, IS(For, middle) ? in_loop(mutator, middle) : mutate(mutator, middle));
+  if (!arith_can_prove_equal(a, end, all)) vec_push(&parts, part(p, f, end, all, f->body));
   return stmt_seq(parts, s);
 }
 

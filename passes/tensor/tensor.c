@@ -83,20 +83,23 @@ bool mentions_node(Node *n, Node *what) {
 
 /* ---- what can fail ---- */
 
-static WalkResult find_failure(Walker *w, Node *n) {
-  (void)w;
+bool divides_by_unknown(Node *n) {
   bool divides =
       n->kind == NK_Div || n->kind == NK_Mod || n->kind == NK_FloorDiv || n->kind == NK_FloorMod;
+  if (!divides || !dtype_is_int(n->dtype)) return false;
+  Node *divisor = ((Binary *)(void *)n)->b;
   int64_t by;
-  if (IS(BufferLoad, n)) return WALK_STOP;
-  if (divides && dtype_is_int(n->dtype)) {
-    Node *divisor = ((Binary *)(void *)n)->b;
-    if (IS(Broadcast, divisor)) divisor = AS(Broadcast, divisor)->value;
-    return expr_is_const_int(divisor, &by) && by ? WALK_ON : WALK_STOP;
-  }
+  if (IS(Broadcast, divisor)) divisor = AS(Broadcast, divisor)->value;
+  return !expr_is_const_int(divisor, &by) || !by;
+}
+
+static WalkResult find_failure(Walker *w, Node *n) {
+  (void)w;
+  if (IS(BufferLoad, n) || divides_by_unknown(n)) return WALK_STOP;
   if (!IS(Call, n)) return WALK_ON;
   const Intrin *in = intrin_of(AS(Call, n)->op);
-  return in && in->effect == EFFECT_PURE ? WALK_ON : WALK_STOP;
+  bool known = in && in->effect == EFFECT_PURE && in->rule != RULE_GIVEN;
+  return known || is_intrin_call(n, "reinterpret") ? WALK_ON : WALK_STOP;
 }
 
 bool expr_may_fail(Node *n) {

@@ -20,6 +20,8 @@ bool mentions_node(Node *n, Node *what);
 /* May it fail, where a condition around it might have kept it from running? Loads may be out of
  * bounds, divisors 0. */
 bool expr_may_fail(Node *n);
+/* Is it a division of integers by what may be 0? */
+bool divides_by_unknown(Node *n);
 
 /* What a condition is without T.likely around it. */
 Node *without_likely(Node *cond);

@@ -2,8 +2,8 @@
  *
  * A choice evaluates both arms, so what an arm must not do in the lanes that did not choose it is
  * masked: loads get a predicate, divisors become 1. */
+#include "passes/tensor/tensor.h"
 #include "passes/tensor/vectorize.h"
-#include "ir/arith/arith.h"
 
 /* ---- lanes ---- */
 
@@ -111,13 +111,6 @@ static Node *binary_of(Node *n, DataType t, Node *a, Node *b) {
   return gc_copy(&out, sizeof out);
 }
 
-static bool divides(Node *n) {
-  bool kind =
-      n->kind == NK_Div || n->kind == NK_Mod || n->kind == NK_FloorDiv || n->kind == NK_FloorMod;
-  int64_t by;
-  return kind && dtype_is_int(n->dtype) && !expr_is_const_int(((Binary *)(void *)n)->b, &by);
-}
-
 /* A division whose divisor is 1 in the lanes that do not run. */
 static Node *masked_division(Vectorize *v, Node *n, Node *x, Node *y) {
   Binary *b = (Binary *)(void *)n;
@@ -134,7 +127,7 @@ static Node *vector_binary(Mutator *m, Node *n) {
   Binary *b = (Binary *)(void *)n;
   Node *x = mutate(m, b->a), *y = mutate(m, b->b);
   bool same = x == b->a && y == b->b;
-  if (divides(n) && v->mask && !(same && v->some)) return masked_division(v, n, x, y);
+  if (divides_by_unknown(n) && v->mask && !(same && v->some)) return masked_division(v, n, x, y);
   if (same) return n;
   Node *ramp = n->dtype.lanes == 1 ? as_ramp(n->kind, x, y, n->span) : NULL;
   if (ramp) return ramp;

@@ -2,7 +2,10 @@
  *
  * The processor traps at a zero divisor and at the smallest integer divided by -1. Where the range
  * of the divisor does not exclude them, the divisor is replaced by 1 and the result mended: x / 0
- * and x % 0 are 0, and x / -1 is -x. */
+ * and x % 0 are 0, and x / -1 is -x.
+ *
+ * The greater of 0 and 1 is no select, on purpose: LLVM 19 divides by the arms of a select in its
+ * place, and takes a vector arm with one lane of 0 to be impossible in all lanes. */
 #include "target/llvm/codegen.h"
 
 typedef struct Division {
@@ -29,9 +32,9 @@ static Division guard(Gen *g, Binary *n, LLVMValueRef a, LLVMValueRef b) {
   bool unknown = t.code == DTYPE_UINT && t.bits == 64 && !LLVMIsConstant(b);
   if ((r.lo <= 0 && r.hi >= 0) || unknown) d.zero = equals(&d, b, 0);
   if (is_signed(t) && r.lo <= -1 && r.hi >= -1) d.minus_one = equals(&d, b, -1);
-  LLVMValueRef bad = d.zero;
-  if (d.minus_one) bad = bad ? LLVMBuildOr(g->b, bad, d.minus_one, "") : d.minus_one;
-  if (bad) d.b = choose(&d, bad, const_int(g, t, 1), b);
+  LLVMValueRef one = const_int(g, t, 1);
+  if (d.zero) d.b = gen_overloaded(g, "llvm.umax", LLVMTypeOf(b), 2, (LLVMValueRef[]){b, one});
+  if (d.minus_one) d.b = choose(&d, d.minus_one, one, d.b);
   return d;
 }
 
