@@ -375,6 +375,7 @@ typedef struct PrintOptions {
   PrintConstants constants;
   bool unchecked; /* not well-formed: the text says so, and declares what nothing defines */
   int width;      /* 0: 100 */
+  NodeVec marked; /* loops and blocks whose first line is underlined by a comment */
 } PrintOptions;
 
 /* "default" or "tvm"; false if it is neither. */

@@ -1,13 +1,35 @@
 /* index_map.c -- index maps: where they put an element, the shape they make, and their inverses. */
 #include "ir/arith/iter_map_impl.h"
 
+/* Operators are built anew, as the indices that are put in may have another dtype. */
+static Node *put_in(Mutator *m, Node *n) {
+  if (IS(Var, n)) {
+    Node *to = map_get(m->context, n);
+    return to ? to : n;
+  }
+  if (!node_is_binary((NodeKind)n->kind)) return mutate_children(m, n);
+  Node *a = mutate(m, as_binary(n)->a), *b = mutate(m, as_binary(n)->b);
+  return expr_binary((NodeKind)n->kind, a, b, n->span);
+}
+
 NodeVec index_map_apply(const IndexMap *m, NodeVec indices, Span span) {
   NodeVec out = {0};
   Map at = {0};
-  for (int i = 0; i < indices.len; i++)
-    map_set(&at, m->inputs.at[i], expr_cast(m->inputs.at[i]->dtype, indices.at[i], span));
-  for each (Node *, x, &m->outputs) vec_push(&out, substitute(*x, &at));
+  for (int i = 0; i < indices.len; i++) map_set(&at, m->inputs.at[i], indices.at[i]);
+  for each (Node *, x, &m->outputs) {
+    Mutator put = {.rewrite = put_in, .context = &at};
+    Node *y = mutate(&put, *x);
+    bool number = IS(IntImm, y) && indices.len && dtype_is_int(y->dtype);
+    vec_push(&out, number ? expr_cast(indices.at[0]->dtype, y, span) : y);
+  }
   return out;
+}
+
+Node *index_map_of_dtype(const IndexMap *m, DataType t) {
+  NodeVec inputs = {0};
+  for each (Node *, v, &m->inputs) vec_push(&inputs, var_new(AS(Var, *v)->name, t, (*v)->span));
+  return MAKE(IndexMap, m->node.span, VOID_TYPE, .inputs = inputs,
+              .outputs = index_map_apply(m, inputs, m->node.span));
 }
 
 /* The domain of a map's inputs. */

@@ -264,7 +264,7 @@ static bool want_padding(Detect *d, IterMark *m, int64_t n, int64_t front) {
   if (__builtin_mul_overflow(p->multiple / g, n, &scaled) || scaled > INT32_MAX) return false;
   if (scaled != p->multiple || front) d->again = true;
   p->multiple = scaled;
-  p->front += front;
+  if (front > p->more) p->more = front;
   return false; /* this time; the next one finds it */
 }
 
@@ -293,11 +293,19 @@ static bool as_split(Detect *d, const IterSum *rest, const Factor *c, IterSplit 
   return false;
 }
 
+/* Of a domain that may grow, a digit takes all its values, also where the variable has less. */
+static bool fills_no_digit(const Detect *d, const IterSplit *x, const Factor *c) {
+  return d->pads && x->source->var && factor_is(&x->scale, 1) && !c->terms.len &&
+         factor_equal(&x->extent, &x->source->extent) && !x->extent.terms.len && x->extent.k < c->k;
+}
+
 static bool divide(Detect *d, const IterSum *s, const Factor *c, bool quotient, IterSum *out) {
   IterSum whole, rest;
   IterSplit x;
   Factor k, high, low = {.k = 1};
   if (!partition(d, s, c, &whole, &rest)) return false;
+  if (rest.splits.len == 1 && !whole.splits.len && fills_no_digit(d, &rest.splits.at[0], c))
+    return want_padding(d, rest.splits.at[0].source, c->k, 0);
   bool small = !rest.splits.len || is_small(&rest, c);
   *out = quotient ? whole : rest;
   if (small) return true;
@@ -573,6 +581,11 @@ IterMap iter_map_detect_padded(NodeVec indices, const Map *loops, Analyzer *fact
     m = detect(&round, indices, NULL);
     if (!round.again) return m;
     d.paddings = round.paddings;
+    for (int k = 0; k < d.paddings.len; k++) {
+      Padding *p = d.paddings.at[k].value;
+      p->front += p->more;
+      p->more = 0;
+    }
   }
   return m;
 }

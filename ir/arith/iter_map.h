@@ -82,6 +82,7 @@ bool iter_map_inverse(const IterMap *m, NodeVec indices, Map *values);
 /* ---- index maps (index_map.c) ---- */
 
 NodeVec index_map_apply(const IndexMap *m, NodeVec indices, Span span);
+Node *index_map_of_dtype(const IndexMap *m, DataType t); /* the same, in fresh variables */
 /* The shape that holds all indices that the map gives for a shape. False if it can't be told, or
  * an index may be negative. */
 bool index_map_shape(const IndexMap *m, NodeVec shape, Analyzer *facts, NodeVec *out);

@@ -9,6 +9,7 @@
 /* How the domain of a variable is made larger. */
 typedef struct Padding {
   int64_t front, multiple;
+  int64_t more; /* in front, from the next round on */
 } Padding;
 
 typedef struct Detect {

@@ -263,11 +263,30 @@ static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predica
   print_stmt(p, b->body, true);
 }
 
+/* ---- marks ---- */
+
+static bool is_marked(const Printer *p, const Node *n) {
+  for each (Node *, m, &p->options.marked)
+    if (*m == n) return true;
+  return false;
+}
+
+/* A comment that underlines the line before it. */
+static void print_mark(Printer *p) {
+  size_t end = p->out.len - 1, start = end;
+  while (start && p->out.at[start - 1] != '\n') start--;
+  line_begin(p);
+  str_add(&p->out, "# ");
+  for (size_t i = p->out.len - end - 1; start + i < end; i++) str_add(&p->out, "^");
+  str_add(&p->out, "\n");
+}
+
 static void print_block(Printer *p, Block *b, NodeVec values, Node *predicate, bool no_realize) {
   line_begin(p);
   str_printf(&p->out, "with T.%s(", block_word(p, "block"));
   print_quoted(p, b->name ? b->name : "");
   str_add(&p->out, no_realize ? ", no_realize=True):\n" : "):\n");
+  if (is_marked(p, &b->node)) print_mark(p);
   int mark = scope_begin(p);
   p->indent++;
   print_block_body(p, b, values, predicate);
@@ -305,7 +324,9 @@ static bool mentions(Node *e, NodeVec *vars) {
 
 static Node *print_grid(Printer *p, Node *n) {
   NodeVec vars = {0}, loops = {0};
+  bool alone = is_marked(p, n);
   while (is_grid_loop(n) && !mentions(AS(For, n)->extent, &vars)) {
+    if (vars.len && (alone || is_marked(p, n))) break;
     declare_lets(p, n);
     vec_push(&vars, AS(For, n)->var);
     vec_push(&loops, n);
@@ -343,6 +364,7 @@ static void print_for(Printer *p, Node *n) {
     print_loop_header(p, AS(For, n));
     body = AS(For, n)->body;
   }
+  if (is_marked(p, n)) print_mark(p);
   print_suite(p, body);
   scope_end(p, mark);
 }

@@ -232,6 +232,7 @@ static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_attr(v, name);
   if (IS(IRModule, n)) return module_value_attr(v, name);
+  if (IS(IndexMap, n)) return index_map_attr(v, name);
   if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);
   if (IS(GlobalVar, n) && str_same(name, "name")) return value_str(AS(GlobalVar, n)->name);
   if (node_is_sinfo(n)) return sinfo_attr(v, name);

@@ -183,6 +183,14 @@ static const struct {
   const char *class;
   Builtin function;
 } statics[] = {
+    {"IndexMap",
+     {"from_func", "mapping_function, ndim=None, inverse_index_map=None, *, index_dtype='int64'",
+      index_map_from_func, "an index map from a lambda"}},
+    {"IndexMap",
+     {"from_func_with_separators",
+      "mapping_function, ndim=None, inverse_index_map=None, *, index_dtype='int64'",
+      index_map_from_func_with_separators,
+      "an index map from a lambda, and where physical dimensions end"}},
     {"IRModule", {"from_expr", "expr", module_from_expr, "the module of one function"}},
     {"Op", {"get", "op_name", ir_op, "the operator of that name"}},
     {"Range", {"from_min_extent", "min_value, extent", range_from_min_extent, "a Range"}},
@@ -195,6 +203,8 @@ static Value class_attr(Value v, const char *name, Span span) {
   for (size_t i = 0; i < sizeof statics / sizeof *statics; i++)
     if (str_same(statics[i].class, class) && str_same(statics[i].function.name, name))
       return value_builtin(&statics[i].function);
+  if (str_same(class, "IndexMap") && str_same(name, "AXIS_SEPARATOR"))
+    return value_str("axis_separator");
   return value_absent();
 }
 

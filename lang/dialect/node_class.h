@@ -22,6 +22,13 @@ void node_class_names(const char *ns, StrVec *out);
 /* The field that scripts call `name`; absent if nodes of this kind have none. */
 Value node_field_attr(const Node *n, const char *name);
 void node_field_names(const Node *n, StrVec *out);
+/* Index maps (index_map_value.c): from a lambda, or as they are. ndim: the inputs of a lambda with
+ * *rest; -1: not known. *separators gets where IndexMap.AXIS_SEPARATOR stands. */
+Node *index_map_from(Value mapping, int ndim, DataType t, IntVec *separators, Span span);
+Value index_map_from_func(BuiltinCall *call);
+Value index_map_from_func_with_separators(BuiltinCall *call);
+Value index_map_attr(Value v, const char *name);
+
 /* Functions of classes: Range.from_min_extent, IRModule.from_expr. */
 Value range_from_min_extent(BuiltinCall *call);
 Value module_from_expr(BuiltinCall *call);

@@ -1,6 +1,7 @@
 /* schedule_value.c -- tvm.tir.Schedule: schedules and their traces as values of the language. The
  * methods are the rows of primitive.def, and those below. */
 #include "passes/schedule/schedule.h"
+#include "lang/dialect/node_class.h"
 #include "lang/dialect/packed.h"
 #include "lang/value/object.h"
 
@@ -20,6 +21,44 @@ static Node *to_argument(Value v, Span span) {
     vec_push(&items, n ? n : MAKE(None, span, VOID_TYPE));
   }
   return MAKE(Array, span, VOID_TYPE, .items = items, .is_tuple = v.type == &type_tuple);
+}
+
+/* A call of a primitive, while its arguments are gathered. */
+typedef struct Gather {
+  const Schedule *schedule;
+  const Primitive *primitive;
+  NodeVec nodes;
+  Node *decision;
+  IntVec separators; /* where a map of a layout ends physical dimensions */
+} Gather;
+
+/* What the lambda of a parameter takes if it takes any number: the indices of the buffer before it,
+ * the variables of the block, or what the map before it gives. */
+static int inputs_of(const Gather *g, const char *param, Span span) {
+  if (str_same(param, "pad_value")) return AS(IndexMap, g->nodes.at[2])->outputs.len;
+  bool of_buffer = str_same(g->primitive->name, "transform_layout");
+  return schedule_rank(g->schedule, g->primitive, g->nodes.at[0], of_buffer ? g->nodes.at[1] : NULL,
+                       span);
+}
+
+static Node *argument(Gather *g, const char *param, Value v, Span span) {
+  bool is_map = str_same(param, "index_map") || str_same(param, "pad_value");
+  if (!is_map || function_arity(v, 0) < 0) return to_argument(v, span);
+  IntVec separators = {0};
+  Node *map = index_map_from(v, inputs_of(g, param, span), INT32, &separators, span);
+  if (separators.len && !str_same(g->primitive->name, "transform_layout"))
+    raise("TypeError", span, "axis separators are of layouts: use transform_layout");
+  if (str_same(param, "index_map")) g->separators = separators;
+  return map;
+}
+
+/* The separators that the map of transform_layout had, as a step of their own. */
+static void set_separators(Schedule *s, const Gather *g, Span span) {
+  NodeVec items = {0};
+  for each (int, at, &g->separators) vec_push(&items, int_imm(INT32, *at, span));
+  NodeVec args =
+      NODES(g->nodes.at[0], g->nodes.at[1], MAKE(Array, span, VOID_TYPE, .items = items));
+  schedule_apply(s, primitive_find("set_axis_separator"), args, NULL, span);
 }
 
 static Value results_value(const Primitive *p, NodeVec results) {
@@ -43,15 +82,16 @@ static Value call_primitive(Value f, CallArgs *args) {
   Value *values = gc_alloc(sizeof *values * (size_t)(signature->params.len + 1));
   Span *spans = gc_alloc(sizeof *spans * (size_t)(signature->params.len + 1));
   signature_bind(signature, b->primitive->name, args, NULL, values, spans);
-  NodeVec nodes = {0};
-  Node *decision = NULL;
+  Gather g = {.schedule = b->schedule, .primitive = b->primitive};
   for (int i = 0; i < signature->params.len; i++) {
-    Node *n = to_argument(values[i], spans[i]);
-    if (str_same(signature->params.at[i].name, "decision")) decision = n;
-    else vec_push(&nodes, n);
+    const char *param = signature->params.at[i].name;
+    Node *n = argument(&g, param, values[i], spans[i]);
+    if (str_same(param, "decision")) g.decision = n;
+    else vec_push(&g.nodes, n);
   }
-  return results_value(b->primitive,
-                       schedule_apply(b->schedule, b->primitive, nodes, decision, args->span));
+  NodeVec results = schedule_apply(b->schedule, b->primitive, g.nodes, g.decision, args->span);
+  if (g.separators.len) set_separators(b->schedule, &g, args->span);
+  return results_value(b->primitive, results);
 }
 
 static void primitive_repr(Value v, Str *out) {
@@ -166,11 +206,30 @@ const ValueType type_schedule = {.name = "Schedule",
                                  .method_count =
                                      sizeof schedule_methods / sizeof *schedule_methods};
 
+static ErrorRender render_arg(BuiltinCall *call, int i) {
+  static const char *const levels[] = {"none", "fast", "detail"};
+  const char *level = value_as_text(ARG(i), "error_render_level", SPAN(i));
+  for (int k = 0; k < 3; k++)
+    if (str_same(levels[k], level)) return (ErrorRender)k;
+  raise("ValueError", SPAN(i), "error_render_level is 'none', 'fast' or 'detail', found '%s'",
+        level);
+}
+
+/* "none", or what is verified after each step: all is the module. Numbers are flags. */
+static bool debug_arg(BuiltinCall *call, int i) {
+  if (ARG(i).type == &type_int) return value_as_int(ARG(i), "debug_mask", SPAN(i)) != 0;
+  const char *mask = value_as_text(ARG(i), "debug_mask", SPAN(i));
+  if (str_same(mask, "all") || str_same(mask, "none")) return str_same(mask, "all");
+  raise("ValueError", SPAN(i), "debug_mask is 'all', 'none' or a number, found '%s'", mask);
+}
+
 static Value new_schedule(BuiltinCall *call) {
   if (ARG(0).type == &type_poison) raise(ERROR_POISONED, SPAN(0), "an earlier error");
   Node *m = to_module(ARG(0), SPAN(0));
   int64_t seed = value_is_none(ARG(1)) ? 0 : value_as_int(ARG(1), "a seed", SPAN(1));
-  Value s = value_schedule(schedule_new(m, (uint64_t)seed));
+  ScheduleOptions options = {
+      .seed = (uint64_t)seed, .verifies = debug_arg(call, 2), .render = render_arg(call, 3)};
+  Value s = value_schedule(schedule_new(m, options));
   bool lone = !value_is_node(ARG(0), NK_IRModule);
   if (lone)
     schedule_work_on(s.object, AS(GlobalVar, AS(IRModule, m)->globals.at[0])->name, SPAN(0));

@@ -209,13 +209,7 @@ Value t_let(BuiltinCall *call) {
   return value_node(body);
 }
 
-/* ---- reducers and index maps: the lambda is called with fresh variables ---- */
-
-static int lambda_arity(Value f, Span span) {
-  int n = function_arity(f);
-  if (n < 0) raise("TypeError", span, "expected a lambda, found %s", value_type_name(f));
-  return n;
-}
+/* ---- reducers: the lambda is called with fresh variables ---- */
 
 static NodeVec call_lambda(Value f, NodeVec vars, Span span) {
   ValueVec args = {0};
@@ -301,22 +295,6 @@ Value t_call(BuiltinCall *call) {
   ValueVec values = value_to_vec(ARG(2), SPAN(2));
   for each (Value, v, &values) vec_push(&args, intrin_argument(*v, SPAN(2)));
   return value_node(call_by_name(to_dtype(ARG(0), SPAN(0)), ARG(1), args, NULL, call->span));
-}
-
-static Node *index_map_node(Value mapping, DataType t, Span span) {
-  if (value_is_node(mapping, NK_IndexMap)) return mapping.node;
-  NodeVec inputs = {0};
-  for (int i = lambda_arity(mapping, span); i > 0; i--) vec_push(&inputs, var_new("i", t, span));
-  rename_fresh(inputs, "i");
-  return MAKE(IndexMap, span, VOID_TYPE, .inputs = inputs,
-              .outputs = call_lambda(mapping, inputs, span));
-}
-
-Value t_index_map(BuiltinCall *call) {
-  DataType t = to_dtype(ARG(2), SPAN(2));
-  Node *map = index_map_node(ARG(0), t, SPAN(0));
-  if (!value_is_none(ARG(1))) AS(IndexMap, map)->inverse = index_map_node(ARG(1), t, SPAN(1));
-  return value_node(map);
 }
 
 /* ---- variables and other values ---- */

@@ -75,10 +75,10 @@ const char *function_first_param(const FunctionObject *f) {
   return s->params.len ? s->params.at[0].name : NULL;
 }
 
-int function_arity(Value f) {
+int function_arity(Value f, int open) {
   if (f.type != &type_function) return -1;
-  const FunctionObject *o = f.object;
-  return o->plan->signature.params.len;
+  const Signature *s = &((const FunctionObject *)f.object)->plan->signature;
+  return s->star >= 0 ? open : s->params.len;
 }
 
 /* A new scope for a call of f, its entries at `at`; `here` and `at` are on the caller's stack and

@@ -74,7 +74,8 @@ void function_bind(struct FunctionObject *f, Env *env, CallArgs *args);
 /* Binds the arguments of a call to the parameters, as names of `env`. */
 void function_bind(struct FunctionObject *f, Env *env, CallArgs *args);
 
-/* The number of plain parameters of a function object; -1 if the value is none. */
-int function_arity(Value f);
+/* The number of parameters of a function object, `open` if it has *rest; -1 if the value is none.
+ */
+int function_arity(Value f, int open);
 
 #endif

@@ -35,8 +35,16 @@ typedef struct Instruction {
 } Instruction;
 typedef VEC(Instruction) Trace;
 
-/* seed 0: the same for every schedule. */
-Schedule *schedule_new(Node *module, uint64_t seed);
+/* How a refused step is told: not at all, by its reason, or with the function it is about. */
+typedef enum { RENDER_NONE, RENDER_FAST, RENDER_DETAIL } ErrorRender;
+
+typedef struct ScheduleOptions {
+  uint64_t seed; /* 0: the same for every schedule */
+  bool verifies; /* the module, after each step */
+  ErrorRender render;
+} ScheduleOptions;
+
+Schedule *schedule_new(Node *module, ScheduleOptions options);
 Schedule *schedule_copy(const Schedule *s); /* the same random variables are valid in the copy */
 Node *schedule_module(const Schedule *s);
 const Trace *schedule_trace(const Schedule *s);
@@ -48,8 +56,14 @@ uint64_t schedule_fork_seed(Schedule *s);
 /* Runs a primitive and records it. decision: what a sampling primitive shall draw, or NULL. */
 NodeVec schedule_apply(Schedule *s, const Primitive *p, NodeVec args, Node *decision, Span span);
 
+/* Would the step be done? Runs it on a copy; records nothing. */
+bool schedule_would_apply(const Schedule *s, const Primitive *p, NodeVec args, Span span);
+
 /* The Block, For or IntImm that a random variable stands for. */
 Node *schedule_get(const Schedule *s, Node *random_var, Span span);
+/* How many dimensions a buffer of a block has (both as primitives take them), or, with buffer NULL,
+ * how many variables the block. p: for the message if there is none such. */
+int schedule_rank(const Schedule *s, const Primitive *p, Node *block, Node *buffer, Span span);
 void schedule_remove(Schedule *s, Node *random_var, Span span);
 
 /* ---- tensor intrinsics (tensorize.c) ---- */

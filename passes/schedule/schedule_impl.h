@@ -12,6 +12,7 @@ struct ScheduleCall {
   NodeVec args, results;
   Node *decision;
   Span span;
+  Node *before; /* the module as the step found it */
 };
 
 /* A block of the module as it is now; node NULL: it is gone. */
@@ -26,10 +27,23 @@ typedef struct Place {
   NodeVec path;
 } Place;
 
-/* ---- state (state.c) ---- */
+struct Schedule {
+  Node *module;
+  ScheduleOptions options;
+  const char *working_on;
+  Map refs;   /* Block to its BlockRef */
+  Map values; /* random variable (Var) to RandomValue */
+  Trace trace;
+  uint64_t random;         /* state of the generator */
+  int blocks, loops, ints; /* random variables so far, for their names */
+};
 
-/* Refuses the step. `at` (For, Block or NULL) is shown with the reason. */
+/* ---- refusals (refuse.c) ---- */
+
+/* Refuses the step. `at` (For, Block or NULL) is marked in the text of its function. */
 _Noreturn void schedule_fail(ScheduleCall *c, Node *at, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* ---- state (state.c) ---- */
 
 Node *prim_func_of(const ScheduleCall *c, const char *func); /* PrimFunc */
 /* The place of a For or Block; an empty path if the function has none such. */
@@ -41,7 +55,9 @@ void schedule_renew(ScheduleCall *c, Node *old, Node *new);
 /* mutate_children for rewrites of statements: changed blocks are followed. m->context is anything.
  */
 Node *schedule_rewrite_children(ScheduleCall *c, Mutator *m, Node *n);
-/* Replaces variables and buffers everywhere in a function. */
+/* A statement with variables and buffers replaced; blocks in it are followed. */
+Node *schedule_substituted(ScheduleCall *c, Node *stmt, const Map *map);
+/* The same everywhere in a function. */
 void schedule_substitute(ScheduleCall *c, const char *func, const Map *map);
 void schedule_set_function(ScheduleCall *c, const char *func, Node *prim_func);
 
@@ -91,6 +107,38 @@ bool mentions(Node *n, const Node *var);
 Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind);
 /* Refuses a buffer that no block around the place owns. */
 void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer);
+
+/* The buffer that argument i says: ("read", n) or ("write", n) of the block, its name, or it
+ * itself. The argument becomes the first of these. */
+Node *buffer_named(ScheduleCall *c, Block *b, int i);
+/* The index map of argument i, which takes so many inputs, in dtype t. */
+const IndexMap *index_map_arg(ScheduleCall *c, int i, int inputs, DataType t);
+/* The dtype of the indices of a buffer, or the values of a block's variables: the widest. */
+DataType index_dtype(NodeVec exprs);
+/* All blocks of a statement, outer ones first. */
+NodeVec all_blocks(Node *stmt);
+/* The block that owns the buffer; of a parameter's, the outermost one. */
+Node *owner_of(PrimFunc *f, const Node *buffer);
+bool loads_anything(Node *n);
+
+/* ---- nests of one block (nest.c) ---- */
+
+/* Loops over [0, extents), and data-parallel variables of a block that are bound to them. */
+typedef struct Nest {
+  NodeVec extents, loops, vars, iters;
+} Nest;
+Nest nest_begin(ScheduleCall *c, NodeVec extents);
+/* The nest around a block, given its name and body; its regions too, unless they shall be inferred.
+ * predicate (NULL: true) is on the loops. */
+Node *nest_end(ScheduleCall *c, const Nest *n, Block block, Node *predicate, Node **made);
+Node *loops_over(NodeVec vars, NodeVec extents, Node *body); /* from 0 on */
+Node *point_region(Node *buffer, NodeVec indices);           /* one element */
+/* Indices and regions in terms of the nest's variables, simplified. */
+Node *simplify_indices(ScheduleCall *c, Node *stmt, const Nest *n);
+/* Why the loops around the last block of the place are not just its variables' domains, one plain
+ * loop for each, around nothing else; NULL: they are. */
+const char *why_no_plain_nest(const Place *p);
+Node *nest_of(const Place *p); /* the outermost of these loops */
 
 /* ---- taking blocks out (inline.c) ---- */
 

@@ -91,6 +91,89 @@ Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind) {
   return AS(BufferRegion, regions.at[i])->buffer;
 }
 
+/* The number of the region of a buffer, or -1. `name` in place of a buffer: by its name. */
+static int region_of(NodeVec regions, const Node *buffer, const char *name) {
+  for (int i = 0; i < regions.len; i++) {
+    Node *b = AS(BufferRegion, regions.at[i])->buffer;
+    if (b == buffer || (name && str_same(AS(Buffer, b)->name, name))) return i;
+  }
+  return -1;
+}
+
+/* ("write", 1) */
+static Node *buffer_by_number(ScheduleCall *c, Block *b, NodeVec pair) {
+  int64_t i;
+  const char *side =
+      pair.len == 2 && IS(StringImm, pair.at[0]) ? AS(StringImm, pair.at[0])->value : "";
+  bool reads = str_same(side, "read");
+  if ((!reads && !str_same(side, "write")) || !expr_is_const_int(pair.at[1], &i))
+    schedule_fail(c, &b->node, "expected (\"read\", index) or (\"write\", index)");
+  NodeVec regions = reads ? b->reads : b->writes;
+  if (i < 0 || i >= regions.len)
+    schedule_fail(c, &b->node, "block '%s' has %d buffers that it %ss, but the index is %lld",
+                  b->name, regions.len, side, (long long)i);
+  return AS(BufferRegion, regions.at[i])->buffer;
+}
+
+Node *buffer_named(ScheduleCall *c, Block *b, int i) {
+  Node *arg = c->args.at[i];
+  if (IS(Array, arg)) return buffer_by_number(c, b, AS(Array, arg)->items);
+  const char *name = IS(StringImm, arg) ? AS(StringImm, arg)->value : NULL;
+  int n = region_of(b->writes, arg, name);
+  const char *side = n >= 0 ? "write" : "read";
+  if (n < 0) n = region_of(b->reads, arg, name);
+  if (n < 0)
+    schedule_fail(c, &b->node, "block '%s' neither reads nor writes %s", b->name,
+                  name ? str_format("a buffer '%s'", name) : "that buffer");
+  NodeVec pair = NODES(string_imm(side, c->span), int_imm(INT32, n, c->span));
+  c->args.at[i] = MAKE(Array, c->span, VOID_TYPE, .items = pair, .is_tuple = true);
+  return buffer_by_number(c, b, pair);
+}
+
+const IndexMap *index_map_arg(ScheduleCall *c, int i, int inputs, DataType t) {
+  Node *arg = c->args.at[i];
+  if (!IS(IndexMap, arg)) schedule_fail(c, NULL, "expected an index map");
+  if (AS(IndexMap, arg)->inputs.len != inputs)
+    schedule_fail(c, NULL, "the index map takes %d indices, but there are %d",
+                  AS(IndexMap, arg)->inputs.len, inputs);
+  return AS(IndexMap, index_map_of_dtype(AS(IndexMap, arg), t));
+}
+
+DataType index_dtype(NodeVec exprs) {
+  DataType t = INT32;
+  for each (Node *, e, &exprs)
+    if ((*e)->dtype.bits > t.bits) t = (*e)->dtype;
+  return t;
+}
+
+static WalkResult note_any_block(Walker *w, Node *n) {
+  if (IS(Block, n)) vec_push((NodeVec *)w->context, n);
+  return node_family(n->kind) == FAMILY_STMT ? WALK_ON : WALK_PRUNE;
+}
+NodeVec all_blocks(Node *stmt) {
+  NodeVec found = {0};
+  Walker w = {.enter = note_any_block, .context = &found};
+  walk(&w, stmt);
+  return found;
+}
+
+Node *owner_of(PrimFunc *f, const Node *buffer) {
+  NodeVec blocks = all_blocks(f->body);
+  for each (Node *, b, &blocks)
+    for each (Node *, a, &AS(Block, *b)->alloc_buffers)
+      if (*a == buffer) return *b;
+  return blocks.at[0];
+}
+
+static WalkResult find_load(Walker *w, Node *n) {
+  (void)w;
+  return IS(BufferLoad, n) ? WALK_STOP : WALK_ON;
+}
+bool loads_anything(Node *n) {
+  Walker w = {.enter = find_load};
+  return !walk(&w, n);
+}
+
 void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer) {
   for each (Node *, s, &p->path)
     if (IS(Block, *s))
@@ -146,4 +229,12 @@ const char *why_not_reduction(Node *scope, Node *block) {
         return str_format("its reduction variable '%s' tells where it writes", name);
   }
   return not_dominant(scope, block);
+}
+
+int schedule_rank(const Schedule *s, const Primitive *p, Node *block, Node *buffer, Span span) {
+  ScheduleCall c = {.schedule = schedule_copy(s), .primitive = p, .span = span};
+  c.before = c.schedule->module;
+  c.args = NODES(block, buffer);
+  Block *b = AS(Block, block_arg(&c, 0)->node);
+  return buffer ? AS(Buffer, buffer_named(&c, b, 1))->shape.len : b->iter_vars.len;
 }

@@ -11,16 +11,6 @@ typedef struct RandomValue {
   Node *node;       /* the loop's variable, or the IntImm */
 } RandomValue;
 
-struct Schedule {
-  Node *module;
-  const char *working_on;
-  Map refs;   /* Block to its BlockRef */
-  Map values; /* random variable (Var) to RandomValue */
-  Trace trace;
-  uint64_t random;         /* state of the generator */
-  int blocks, loops, ints; /* random variables so far, for their names */
-};
-
 /* ---- the table ---- */
 
 static const Primitive primitives[] = {
@@ -51,10 +41,8 @@ const Primitive *primitive_find(const char *name) {
 
 /* ---- schedules ---- */
 
-Schedule *schedule_new(Node *module, uint64_t seed) {
-  Schedule *s = NEW(Schedule, .module = module);
-  schedule_set_seed(s, seed);
-  return s;
+Schedule *schedule_new(Node *module, ScheduleOptions options) {
+  return NEW(Schedule, .module = module, .options = options, .random = options.seed);
 }
 
 static BlockRef *copied_ref(Map *copies, BlockRef *ref) {
@@ -106,46 +94,45 @@ uint64_t schedule_fork_seed(Schedule *s) { return next_random(s); }
 
 /* ---- running a step ---- */
 
-typedef struct Step {
-  ScheduleCall call;
-} Step;
-
 static void run_step(void *context) {
-  ScheduleCall *c = &((Step *)context)->call;
+  ScheduleCall *c = context;
   c->primitive->run(c);
+}
+
+/* A step that breaks the module is our fault. */
+static void verify_after(const ScheduleCall *c) {
+  DiagVec *outer = diag_capture();
+  bool good = ir_verify(c->schedule->module);
+  DiagVec *found = diag_restore(outer);
+  if (good) return;
+  diag_append(found);
+  BUG("the module is ill-formed after %s", c->primitive->name);
 }
 
 NodeVec schedule_apply(Schedule *s, const Primitive *p, NodeVec args, Node *decision, Span span) {
   Schedule before = *schedule_copy(s);
-  Step step = {{.schedule = s, .primitive = p, .args = args, .decision = decision, .span = span}};
-  Error *e = protect(run_step, &step);
+  ScheduleCall call = {.schedule = s, .primitive = p, .decision = decision, .span = span};
+  call.before = s->module;
+  for each (Node *, a, &args) vec_push(&call.args, *a);
+  Error *e = protect(run_step, &call);
   if (e) {
     *s = before;
     error_raise(e);
   }
-  Instruction i = {p, args, step.call.results, step.call.decision};
+  if (s->options.verifies && s->module != before.module) verify_after(&call);
+  Instruction i = {p, call.args, call.results, call.decision};
   vec_push(&s->trace, i);
   return i.results;
 }
 
-/* At most `most` lines of a text. */
-static const char *first_lines(const char *text, int most) {
-  const char *at = text;
-  for (int i = 0; i < most && *at; i++) {
-    at += strcspn(at, "\n");
-    at += *at == '\n';
-  }
-  return *at ? str_format("%s...\n", str_copy_n(text, (size_t)(at - text))) : text;
-}
-
-void schedule_fail(ScheduleCall *c, Node *at, const char *format, ...) {
-  enum { LINES = 40 };
-  va_list args;
-  va_start(args, format);
-  const char *reason = str_vformat(format, args);
-  va_end(args);
-  const char *shown = at ? str_format("\n%s", first_lines(ir_print(at, NULL), LINES)) : "";
-  error_raisef("ScheduleError", c->span, "%s: %s%s", c->primitive->name, reason, shown);
+bool schedule_would_apply(const Schedule *s, const Primitive *p, NodeVec args, Span span) {
+  ScheduleCall call = {.schedule = schedule_copy(s), .primitive = p, .span = span};
+  call.schedule->options.render = RENDER_NONE;
+  call.before = s->module;
+  for each (Node *, a, &args) vec_push(&call.args, *a);
+  Error *e = protect(run_step, &call);
+  if (e && !str_same(e->kind, "ScheduleError")) error_raise(e);
+  return !e;
 }
 
 /* ---- places ---- */
@@ -237,9 +224,13 @@ static Node *substitute_everywhere(Mutator *m, Node *n) {
   return to ? to : schedule_rewrite_children(s->call, m, n);
 }
 
-void schedule_substitute(ScheduleCall *c, const char *func, const Map *map) {
+Node *schedule_substituted(ScheduleCall *c, Node *stmt, const Map *map) {
   SubstituteAll s = {.mutator = {.rewrite = substitute_everywhere}, .call = c, .map = map};
-  schedule_set_function(c, func, mutate(&s.mutator, prim_func_of(c, func)));
+  return mutate(&s.mutator, stmt);
+}
+
+void schedule_substitute(ScheduleCall *c, const char *func, const Map *map) {
+  schedule_set_function(c, func, schedule_substituted(c, prim_func_of(c, func), map));
 }
 
 /* ---- random variables ---- */
@@ -352,7 +343,8 @@ Node *schedule_get(const Schedule *s, Node *random_var, Span span) {
                  ir_print(random_var, NULL));
   if (v->kind == RANDOM_INT) return v->node;
   Primitive get = {.name = "get"};
-  ScheduleCall c = {.schedule = (Schedule *)(uintptr_t)s, .primitive = &get, .span = span};
+  ScheduleCall c = {
+      .schedule = (Schedule *)(uintptr_t)s, .primitive = &get, .span = span, .before = s->module};
   if (v->kind == RANDOM_LOOP) {
     Place p = loop_place(&c, random_var);
     return vec_last(&p.path);

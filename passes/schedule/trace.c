@@ -4,7 +4,15 @@
 /* ---- as text ---- */
 
 static void add_value(Str *s, Node *n) {
-  if (!n) str_add(s, "None");
+  if (IS(Array, n)) {
+    const Array *a = AS(Array, n);
+    str_add(s, a->is_tuple ? "(" : "[");
+    for (int i = 0; i < a->items.len; i++) {
+      str_add(s, i ? ", " : "");
+      add_value(s, a->items.at[i]);
+    }
+    str_add(s, !a->is_tuple ? "]" : a->items.len == 1 ? ",)" : ")");
+  } else if (!n) str_add(s, "None");
   else if (IS(Var, n)) str_add(s, AS(Var, n)->name);
   else if (IS(IntImm, n) && dtype_is_bool(n->dtype)) str_add(s, expr_is_one(n) ? "True" : "False");
   else str_add(s, ir_print(n, NULL));
@@ -13,6 +21,7 @@ static void add_value(Str *s, Node *n) {
 /* The parameters of a signature in order: their names, and whether one is "*rest". */
 static const char *next_param(const char *at, const char **name, size_t *len, bool *rest) {
   at += strspn(at, ", ");
+  if (at[0] == '*' && at[1] == ',') at += strspn(at, "*, "); /* what follows goes by its name */
   if (!*at) return NULL;
   *rest = *at == '*';
   at += *rest;
