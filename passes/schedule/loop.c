@@ -213,9 +213,9 @@ void primitive_fuse(ScheduleCall *c) {
   Map map = {0};
   for (int i = loops.len - 1; i >= 0; i--) {
     For *l = AS(For, loops.at[i]);
-    Node *value = i ? expr_floormod(rest, l->extent) : rest;
+    Node *value = i && !expr_is_zero(l->extent) ? expr_floormod(rest, l->extent) : rest;
     map_set(&map, l->var, arith_simplify(facts, expr_cast(l->var->dtype, value, c->span)));
-    rest = expr_floordiv(rest, l->extent);
+    if (!expr_is_zero(l->extent)) rest = expr_floordiv(rest, l->extent);
   }
   Node *body = rebind(c, AS(For, vec_last(&loops))->body, &map, NULL);
   For fused = *outermost;

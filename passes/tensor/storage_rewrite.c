@@ -11,7 +11,7 @@
  * Lifetimes are intervals of the statements that mention an allocation, in their order. A loop that
  * stands inside the scope of an allocation and mentions it needs it from its first statement to its
  * last one. */
-#include "ir/arith/arith.h"
+#include "ir/arith/iter_map.h"
 #include "passes/tensor/tensor.h"
 
 typedef struct Storage {
@@ -172,9 +172,7 @@ static bool is_injective(Node *scope, Node *store, Node *index) {
     index = expr_add(r->base, expr_mul(r->stride, lane));
   }
   if (index->dtype.lanes != 1) return false;
-  for each (Node *, l, &a.loops)
-    if (!arith_tells_steps_apart(NODES(index), AS(For, *l)->var, &ranges)) return false;
-  return true;
+  return iter_is_injective(NODES(index), &ranges, arith_new());
 }
 
 /* Is the one statement that needs both a store to `b` of what is read from `a` at the same place?

@@ -283,6 +283,7 @@ static Scope without_loops(const Scope *s) {
 }
 
 static Node *random_block(Gen *g, Scope *outer, int depth) {
+  static const IterKind kinds[] = {ITER_SPATIAL, ITER_REDUCE, ITER_SCAN, ITER_OPAQUE};
   Scope s = copied(outer);
   Block b = {.node = {NK_Block, VOID_TYPE, here}, .name = random_name()};
   NodeVec values = {0};
@@ -292,8 +293,8 @@ static Node *random_block(Gen *g, Scope *outer, int depth) {
     Node *min = one_in(2) ? int_imm(t, 0, here) : random_expr(outer, t, 1);
     Node *dom = MAKE(Range, here, VOID_TYPE, .min = min, .extent = random_expr(outer, t, 1));
     Node *var = var_new(random_name(), t, here);
-    vec_push(&b.iter_vars, MAKE(IterVar, here, VOID_TYPE, .dom = dom, .var = var,
-                                .iter_kind = (IterKind)below(4)));
+    vec_push(&b.iter_vars,
+             MAKE(IterVar, here, VOID_TYPE, .dom = dom, .var = var, .iter_kind = kinds[below(4)]));
     vec_push(&values, random_expr(outer, t, 1));
     vec_push(&s.vars, var);
   }
