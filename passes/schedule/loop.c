@@ -1,5 +1,6 @@
 /* loop.c -- primitives on loops: split, fuse, reorder, add_unit_loop, and what threads, vectors and
  * unrolling make of them. */
+#include "ir/analysis/first_write.h"
 #include "passes/schedule/schedule_impl.h"
 
 Node *loop_with_body(const For *loop, Node *body) {
@@ -323,16 +324,20 @@ void primitive_add_unit_loop(ScheduleCall *c) {
 
 /* ---- kinds of loops ---- */
 
+/* What is known in the body of the loop that is the last of the place. */
+static Analyzer *facts_inside(const Place *p) {
+  Place below = {.func = p->func};
+  for each (Node *, s, &p->path) vec_push(&below.path, *s);
+  vec_push(&below.path, AS(For, vec_last(&p->path))->body);
+  return facts_at(&below);
+}
+
 /* Does each step of the loop touch a part of the buffer of its own? So it is if in some dimension
  * what one step touches ends before what the next one touches begins. */
 static bool steps_are_apart(ScheduleCall *c, const Place *p, Node *buffer) {
   Node *loop = vec_last(&p->path);
   For *f = AS(For, loop);
-  Place below = *p;
-  below.path = (NodeVec){0};
-  for each (Node *, s, &p->path) vec_push(&below.path, *s);
-  vec_push(&below.path, f->body);
-  Analyzer *facts = facts_at(&below);
+  Analyzer *facts = facts_inside(p);
   Touched t = {.buffer = buffer};
   NodeVec realizes = child_realizes(f->body);
   for each (Node *, r, &realizes) {
@@ -347,7 +352,9 @@ static bool steps_are_apart(ScheduleCall *c, const Place *p, Node *buffer) {
         touch(&t, AS(BlockRealize, *r), *region, loops, facts);
   }
   Map next = {0};
-  map_set(&next, f->var, expr_add(f->var, int_imm(f->var->dtype, 1, c->span)));
+  Node *after = expr_add(f->var, int_imm(f->var->dtype, 1, c->span));
+  map_set(&next, f->var, after);
+  arith_enter(facts, expr_binary(NK_LT, after, expr_add(f->min, f->extent), c->span));
   for (int i = 0; i < t.lo.len; i++) {
     if (!t.lo.at[i]) continue;
     Node *then = substitute(t.lo.at[i], &next);
@@ -362,17 +369,36 @@ static bool writes_are_apart(ScheduleCall *c, const Place *p, const Block *b) {
   return true;
 }
 
+/* What a block below reads of another one's result is of its own step: no other step touches it, or
+ * the step writes it anew. */
+static void need_own_input(ScheduleCall *c, const Place *p, Block *b) {
+  Node *body = AS(For, vec_last(&p->path))->body;
+  NodeVec realizes = child_realizes(body);
+  for each (Node *, r, &b->reads) {
+    Node *buffer = AS(BufferRegion, *r)->buffer;
+    bool is_made_here = false;
+    for each (Node *, other, &realizes)
+      is_made_here |= block_writes(AS(Block, AS(BlockRealize, *other)->block), buffer);
+    if (!is_made_here || block_writes(b, buffer) || steps_are_apart(c, p, buffer)) continue;
+    if (!writes_before_reading(body, buffer, facts_inside(p)))
+      schedule_fail(c, &b->node,
+                    "block '%s' reads of '%s' what another step of the loop '%s' may write",
+                    b->name, AS(Buffer, buffer)->name, loop_name(vec_last(&p->path)));
+  }
+}
+
 /* Its steps may run at the same time: each block below does nothing twice, and the loop's variable
  * is bound to data-parallel variables (on threads of one block, also to those of a reduction). */
 static void need_parallel(ScheduleCall *c, const Place *p, bool reductions) {
-  Node *loop = vec_last(&p->path), *scope = scope_block(p);
+  Node *loop = vec_last(&p->path), *body = AS(For, loop)->body;
   Node *var = AS(For, loop)->var;
   NodeVec realizes = child_realizes(AS(For, loop)->body);
   for each (Node *, node, &realizes) {
     BlockRealize *r = AS(BlockRealize, *node);
     Block *b = AS(Block, r->block);
-    const char *why = scope ? why_not_complete(scope, &b->node) : NULL;
-    const char *nor = why ? why_not_reduction(scope, &b->node) : NULL;
+    const char *why = why_not_complete(body, &b->node);
+    const char *nor = why ? why_not_reduction(body, &b->node) : NULL;
+    need_own_input(c, p, b);
     if (nor && !writes_are_apart(c, p, b))
       schedule_fail(c, &b->node, "block '%s' is no complete block (%s) and no reduction (%s)",
                     b->name, why, nor);
