@@ -137,6 +137,26 @@ Node *simplify_indices(ScheduleCall *c, Node *stmt, const Nest *n);
 const char *why_no_plain_nest(const Place *p);
 Node *nest_of(const Place *p); /* the outermost of these loops */
 
+/* ---- new buffers (patch.c, cache.c) ---- */
+
+/* A block gets a buffer, and accesses of other blocks go to it. */
+typedef struct Patch {
+  Mutator mutator;
+  ScheduleCall *call;
+  Node *scope, *alloc;  /* the block that owns the new buffer */
+  Node *beside;         /* a statement, and what comes */
+  Node *front, *behind; /* before and after it, or NULL */
+  const Map *blocks;    /* whose accesses are redirected */
+  Node *from, *to;      /* buffers */
+  NodeVec indices;      /* of the redirected accesses; empty: the same as before */
+  bool redirecting;
+} Patch;
+void patch(Patch *p, const char *func);
+/* The level of the statement of a place that can be copied for or back beside: one that holds none
+ * of `apart`, or an element of the innermost sequence that is so. */
+int level_of(const Place *p, Node *scope, NodeVec apart);
+Place place_prefix(const Place *p, int n); /* its first n statements */
+
 /* ---- taking blocks out (inline.c) ---- */
 
 /* The outermost statement that holds nothing but the last of the place. */
@@ -159,6 +179,8 @@ typedef struct Touched {
   NodeVec lo, hi;
   bool exact;
 } Touched;
+/* Does the condition say no more than that values are in the domains of their variables? */
+bool is_domain_bound(const BlockRealize *r, Node *cond);
 /* Adds a BufferRegion of a block, over all steps of the loops. */
 void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts);
 /* As Ranges; a dimension that is not known, or seems larger than the buffer, is whole. */
