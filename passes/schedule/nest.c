@@ -136,3 +136,15 @@ Node *nest_of(const Place *p) {
   NodeVec loops = loops_around(p);
   return loops.len ? loops.at[0] : realize_of(p);
 }
+
+void own_buffers(ScheduleCall *c, const char *func, Node *inside, NodeVec buffers) {
+  Place at = place_of(c, func, inside);
+  Node *old = scope_block(&at);
+  Block owner = *AS(Block, old);
+  owner.alloc_buffers = (NodeVec){0};
+  for each (Node *, b, &AS(Block, old)->alloc_buffers) vec_push(&owner.alloc_buffers, *b);
+  for each (Node *, b, &buffers) vec_push(&owner.alloc_buffers, *b);
+  Node *new = gc_copy(&owner, sizeof owner);
+  schedule_renew(c, old, new);
+  schedule_replace(c, func, old, new);
+}

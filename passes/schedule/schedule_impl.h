@@ -137,7 +137,25 @@ Node *simplify_indices(ScheduleCall *c, Node *stmt, const Nest *n);
 const char *why_no_plain_nest(const Place *p);
 Node *nest_of(const Place *p); /* the outermost of these loops */
 
-/* ---- new buffers (patch.c, cache.c) ---- */
+/* ---- reductions (reduction.c) ---- */
+
+/* A block that combines by one operation: store = old value op operand, from the identity on. */
+typedef struct Reduction {
+  NodeKind op; /* Add, Mul, Min or Max */
+  BufferStore *store;
+  Node *operand, *identity;
+} Reduction;
+/* Refuses a block that is none. */
+Reduction reduction_of(ScheduleCall *c, Block *b);
+/* The other operand where the value is an operation on a load of the element that is stored; NULL:
+ * it is none. */
+Node *beside_load(const BufferStore *of, Node *value, NodeKind *op);
+NodeVec conjuncts(Node *cond); /* what `and` joins */
+
+/* ---- new buffers (patch.c, cache.c, nest.c) ---- */
+
+/* The block around the block `inside` gets the buffers. */
+void own_buffers(ScheduleCall *c, const char *func, Node *inside, NodeVec buffers);
 
 /* A block gets a buffer, and accesses of other blocks go to it. */
 typedef struct Patch {
@@ -190,6 +208,10 @@ NodeVec loops_inside(const Place *p, const Node *loop);
 
 /* ---- loops and bindings (loop.c) ---- */
 
+/* Refuses a loop that is annotated, bound to threads, or does not start at 0. */
+void need_plain_loop(ScheduleCall *c, Node *loop);
+/* Does each step of the loop, the last of the place, touch a part of the buffer of its own? */
+bool steps_are_apart(ScheduleCall *c, const Place *p, Node *buffer);
 /* A copy of a loop over another body. */
 Node *loop_with_body(const For *loop, Node *body);
 /* What is known at a place: ranges of the loops around it, and conditions of its blocks. */
