@@ -4,8 +4,7 @@
 
 /* ---- what a condition says ---- */
 
-/* Does the condition say no more than that values are in the domains of their variables? */
-static bool is_domain_bound(const BlockRealize *r, Node *cond) {
+bool is_domain_bound(const BlockRealize *r, Node *cond) {
   if (expr_is_one(cond)) return true;
   if (IS(And, cond))
     return is_domain_bound(r, AS(And, cond)->a) && is_domain_bound(r, AS(And, cond)->b);

@@ -13,6 +13,8 @@ typedef struct Touched {
   bool exact;
 } Touched;
 
+/* Does the condition say no more than that values are in the domains of their variables? */
+bool is_domain_bound(const BlockRealize *r, Node *cond);
 /* Adds a BufferRegion over all steps of the loops (For), its variables replaced by `bindings`. */
 void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, Analyzer *facts);
 /* Adds a BufferRegion of a block. */

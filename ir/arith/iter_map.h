@@ -75,6 +75,9 @@ IterMap iter_map_detect_padded(NodeVec indices, const Map *loops, Analyzer *fact
 bool iter_sum_range(const IterSum *sum, DataType t, Node **least, Node **count);
 bool iter_is_injective(NodeVec indices, const Map *loops, Analyzer *facts);
 
+/* An index simplified, also by what its digits make together. (iter_simplify.c) */
+Node *iter_simplify(Node *index, const Map *loops, Analyzer *facts);
+
 /* Of a map that is surjective and injective: the loop variables (Var to Node in *values) in terms
  * of the indices. False if that can't be told. (iter_inverse.c) */
 bool iter_map_inverse(const IterMap *m, NodeVec indices, Map *values);

@@ -131,11 +131,12 @@ static Value trace_apply(BuiltinCall *call) {
   return value_none();
 }
 
-static Node *random_arg(BuiltinCall *call) {
-  if (ARG(0).type != &type_node)
-    raise("TypeError", SPAN(0), "expected a random variable, found %s", value_type_text(ARG(0)));
-  return ARG(0).node;
+static Node *random_arg_at(BuiltinCall *call, int i) {
+  if (ARG(i).type != &type_node)
+    raise("TypeError", SPAN(i), "expected a random variable, found %s", value_type_text(ARG(i)));
+  return ARG(i).node;
 }
+static Node *random_arg(BuiltinCall *call) { return random_arg_at(call, 0); }
 
 static Value work_on(BuiltinCall *call) {
   schedule_work_on(schedule_of(call), value_as_text(ARG(0), "the name of a function", SPAN(0)),
@@ -159,6 +160,11 @@ static Value remove_rv(BuiltinCall *call) {
   schedule_remove(schedule_of(call), random_arg(call), call->span);
   return value_none();
 }
+static Value can_decompose_padding(BuiltinCall *call) {
+  NodeVec args = NODES(to_argument(ARG(0), SPAN(0)), random_arg_at(call, 1));
+  return value_bool(schedule_would_apply(schedule_of(call), primitive_find("decompose_padding"),
+                                         args, call->span));
+}
 static Value show(BuiltinCall *call) {
   fputs(ir_print(schedule_module(schedule_of(call)), NULL), stdout);
   printf("\n# trace\n%s", trace_text(schedule_trace(schedule_of(call))));
@@ -175,6 +181,8 @@ static const Builtin schedule_methods[] = {
      "the block, loop or integer that a random variable stands for"},
     {"get_sref", "rand_var_or_stmt", get, "the same as get"},
     {"remove_rv", "rand_var", remove_rv, "forgets a random variable"},
+    {"can_decompose_padding", "block, loop", can_decompose_padding,
+     "would decompose_padding be done?"},
     {"show", "*rest, **more", show, "prints the module and the trace"},
 };
 

@@ -1,5 +1,6 @@
-/* cache.c -- cache_read and cache_write: a copy of what a block reads or writes in a buffer of its
- * own, which may lie in another scope of memory. */
+/* cache.c -- cache_read, cache_write and cache_inplace: a copy of what a block reads or writes in a
+ * buffer of its own, which may lie in another scope of memory; read_at and write_at place it too.
+ */
 #include "passes/schedule/schedule_impl.h"
 
 /* ---- buffers ---- */
@@ -66,78 +67,12 @@ static Node *copy_nest(ScheduleCall *c, const char *name, Node *from, Node *to, 
   return nest;
 }
 
-/* ---- putting it there ---- */
-
-typedef struct Patch {
-  Mutator mutator;
-  ScheduleCall *call;
-  Node *scope, *alloc; /* the block that owns the new buffer */
-  Node *beside, *nest; /* the statement, and what stands in front of it or */
-  bool after;          /* behind it */
-  const Map *blocks;   /* whose accesses are redirected */
-  Node *from, *to;     /* buffers */
-  bool redirecting;
-} Patch;
-
-static Node *patch_node(Mutator *m, Node *n);
-
-static Node *patch_below(Patch *p, Mutator *m, Node *n) {
-  bool outer = p->redirecting;
-  if (IS(Block, n) && map_has(p->blocks, n)) p->redirecting = true;
-  Node *out = schedule_rewrite_children(p->call, m, n);
-  p->redirecting = outer;
-  return out;
-}
-
-static Node *patch_buffers(Patch *p, Mutator *m, Node *n) {
-  Node *out = mutate_children(m, n);
-  if (IS(BufferLoad, out) && AS(BufferLoad, out)->buffer == p->from) {
-    BufferLoad copy = *AS(BufferLoad, out);
-    copy.buffer = p->to;
-    return gc_copy(&copy, sizeof copy);
-  }
-  if (IS(BufferStore, out) && AS(BufferStore, out)->buffer == p->from) {
-    BufferStore copy = *AS(BufferStore, out);
-    copy.buffer = p->to;
-    return gc_copy(&copy, sizeof copy);
-  }
-  if (IS(BufferRegion, out) && AS(BufferRegion, out)->buffer == p->from) {
-    BufferRegion copy = *AS(BufferRegion, out);
-    copy.buffer = p->to;
-    return gc_copy(&copy, sizeof copy);
-  }
-  return out;
-}
-
-static Node *patch_node(Mutator *m, Node *n) {
-  Patch *p = (Patch *)(void *)m;
-  bool access = IS(BufferLoad, n) || IS(BufferStore, n) || IS(BufferRegion, n);
-  if (IS(Buffer, n) || IS(Var, n)) return n;
-  Node *out = p->redirecting && access ? patch_buffers(p, m, n) : patch_below(p, m, n);
-  if (n == p->beside)
-    out =
-        p->after ? stmt_seq(NODES(out, p->nest), n->span) : stmt_seq(NODES(p->nest, out), n->span);
-  if (n != p->scope) return out;
-  Block copy = *AS(Block, out);
-  copy.alloc_buffers = (NodeVec){0};
-  for each (Node *, b, &AS(Block, out)->alloc_buffers) vec_push(&copy.alloc_buffers, *b);
-  vec_push(&copy.alloc_buffers, p->alloc);
-  Node *larger = gc_copy(&copy, sizeof copy);
-  schedule_renew(p->call, out, larger);
-  return larger;
-}
-
-static void patch(Patch *p, const char *func) {
-  p->mutator.rewrite = patch_node;
-  PrimFunc f = *AS(PrimFunc, prim_func_of(p->call, func));
-  f.body = mutate(&p->mutator, f.body);
-  schedule_set_function(p->call, func, gc_copy(&f, sizeof f));
-}
+/* ---- where it goes ---- */
 
 /* The statement of a place that is an element of the innermost sequence which `other` (a statement,
  * or NULL) is no part of the same element of; of the scope's body if there is none. And the loops
  * of the place below it. */
-static int level_of(const Place *p, Node *scope, NodeVec apart) {
+int level_of(const Place *p, Node *scope, NodeVec apart) {
   int level = 0;
   for (int i = 0; i < p->path.len; i++)
     if (p->path.at[i] == scope) level = i + 1;
@@ -150,7 +85,7 @@ static int level_of(const Place *p, Node *scope, NodeVec apart) {
   return level;
 }
 
-static Place prefix(const Place *p, int n) {
+Place place_prefix(const Place *p, int n) {
   Place q = {.func = p->func};
   for (int i = 0; i < n; i++) vec_push(&q.path, p->path.at[i]);
   return q;
@@ -221,8 +156,8 @@ static void finish_cache(ScheduleCall *c, const Cache *k, const Place *p, int le
                     .scope = k->scope,
                     .alloc = k->to,
                     .beside = p->path.at[level],
-                    .nest = nest,
-                    .after = after,
+                    .front = after ? NULL : nest,
+                    .behind = after ? nest : NULL,
                     .blocks = &redirected,
                     .from = k->buffer,
                     .to = k->to};
@@ -242,7 +177,7 @@ void primitive_cache_read(ScheduleCall *c) {
     if (block_writes(AS(Block, AS(BlockRealize, *r)->block), k.buffer)) vec_push(&k.apart, *r);
   Place first = place_of(c, k.ref->func, users.at[0]);
   int level = level_of(&first, k.scope, k.apart);
-  Place outer = prefix(&first, level + 1);
+  Place outer = place_prefix(&first, level + 1);
   Analyzer *facts = facts_at(&outer);
   Touched touched = {.buffer = k.buffer};
   for each (Node *, u, &users) {
@@ -268,7 +203,7 @@ void primitive_cache_write(ScheduleCall *c) {
     if (block_reads(other, k.buffer)) vec_push(&k.apart, *r);
   }
   int level = level_of(&k.place, k.scope, k.apart);
-  Place outer = prefix(&k.place, level + 1);
+  Place outer = place_prefix(&k.place, level + 1);
   Analyzer *facts = facts_at(&outer);
   Touched touched = {.buffer = k.buffer};
   touch_below(&touched, &k.place, level, b->writes, facts);
@@ -276,4 +211,66 @@ void primitive_cache_write(ScheduleCall *c) {
     schedule_fail(c, k.ref->node, "block '%s' is not known to write all of a region of '%s' here",
                   b->name, AS(Buffer, k.buffer)->name);
   finish_cache(c, &k, &k.place, level, &touched, NODES(k.ref->node), true, facts);
+}
+
+/* The cache is filled before the block and copied back behind it. */
+void primitive_cache_inplace(ScheduleCall *c) {
+  Cache k = begin_cache(c, true);
+  Block *b = AS(Block, k.ref->node);
+  if (!block_writes(b, k.buffer))
+    schedule_fail(c, k.ref->node, "block '%s' does not write '%s'", b->name,
+                  AS(Buffer, k.buffer)->name);
+  NodeVec realizes = child_realizes(k.scope);
+  for each (Node *, r, &realizes) {
+    Block *other = AS(Block, AS(BlockRealize, *r)->block);
+    bool uses = block_writes(other, k.buffer) || block_reads(other, k.buffer);
+    if (other != b && uses) vec_push(&k.apart, *r);
+  }
+  int level = level_of(&k.place, k.scope, k.apart);
+  Place outer = place_prefix(&k.place, level + 1);
+  Analyzer *facts = facts_at(&outer);
+  Touched touched = {.buffer = k.buffer};
+  touch_below(&touched, &k.place, level, b->reads, facts);
+  touch_below(&touched, &k.place, level, b->writes, facts);
+  NodeVec region = touched_ranges(&touched, facts);
+  const char *name = AS(Buffer, k.to)->name;
+  Node *in, *out, *front = copy_nest(c, name, k.buffer, k.to, region, facts, &in);
+  Node *behind = copy_nest(c, name, k.to, k.buffer, region, facts, &out);
+  Map redirected = {0};
+  map_set(&redirected, k.ref->node, k.ref->node);
+  Patch patching = {.call = c,
+                    .scope = k.scope,
+                    .alloc = k.to,
+                    .beside = k.place.path.at[level],
+                    .front = front,
+                    .behind = behind,
+                    .blocks = &redirected,
+                    .from = k.buffer,
+                    .to = k.to};
+  AS(Block, out)->name = str_intern(str_format("%s_back", name));
+  patch(&patching, k.ref->func);
+  give_block(c, k.ref->func, in);
+  give_block(c, k.ref->func, out);
+}
+
+/* ---- caches at a loop ---- */
+
+/* The arguments (loop, block, index, scope) as two steps: a cache of the block, moved there. */
+static void cache_at(ScheduleCall *c, void (*cache)(ScheduleCall *), void (*move)(ScheduleCall *),
+                     bool names_consumer) {
+  Node *loop = c->args.at[0], *block = c->args.at[1], *no = int_imm(BOOL, 0, c->span);
+  NodeVec given = c->args;
+  c->args = NODES(block, given.at[2], given.at[3], names_consumer ? block : NULL);
+  cache(c);
+  Node *made = vec_last(&c->results);
+  c->args = NODES(made, loop, no, int_imm(INT32, -1, c->span));
+  move(c);
+  c->args = given;
+}
+
+void primitive_read_at(ScheduleCall *c) {
+  cache_at(c, primitive_cache_read, primitive_compute_at, true);
+}
+void primitive_write_at(ScheduleCall *c) {
+  cache_at(c, primitive_cache_write, primitive_reverse_compute_at, false);
 }

@@ -8,6 +8,7 @@ typedef struct Relayout {
   Node *old, *new; /* buffers */
   const IndexMap *map;
   Analyzer *facts;
+  Map domains;       /* of loops and blocks around */
   IndexMap *inverse; /* NULL: not needed */
   Node *padding;     /* on inverse's inputs: no element is here */
   Node *pad;         /* pad_value: an expression, or an IndexMap of the new indices */
@@ -21,7 +22,7 @@ static NodeVec mapped(Relayout *l, NodeVec indices, Span span) {
     if ((*i)->dtype.lanes != 1)
       schedule_fail(l->call, NULL, "the buffer '%s' is accessed by vectors",
                     AS(Buffer, l->old)->name);
-  for each (Node *, x, &at) vec_push(&out, arith_simplify(l->facts, *x));
+  for each (Node *, x, &at) vec_push(&out, iter_simplify(*x, &l->domains, l->facts));
   return out;
 }
 
@@ -51,12 +52,17 @@ static NodeVec mapped_region(Relayout *l, NodeVec region, Span span) {
   return out;
 }
 
+static void bind_domain(Relayout *l, Node *var, Node *min, Node *extent) {
+  arith_bind_range(l->facts, var, min, extent);
+  map_set(&l->domains, var, MAKE(Range, var->span, VOID_TYPE, .min = min, .extent = extent));
+}
+
 static void bind_domains(Relayout *l, Node *n) {
-  if (IS(For, n)) arith_bind_range(l->facts, AS(For, n)->var, AS(For, n)->min, AS(For, n)->extent);
+  if (IS(For, n)) bind_domain(l, AS(For, n)->var, AS(For, n)->min, AS(For, n)->extent);
   if (!IS(Block, n)) return;
   for each (Node *, v, &AS(Block, n)->iter_vars) {
     Range *dom = AS(Range, AS(IterVar, *v)->dom);
-    arith_bind_range(l->facts, AS(IterVar, *v)->var, dom->min, dom->extent);
+    bind_domain(l, AS(IterVar, *v)->var, dom->min, dom->extent);
   }
 }
 

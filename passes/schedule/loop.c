@@ -105,7 +105,7 @@ static Node *rebind(ScheduleCall *c, Node *stmt, const Map *vars, Node *conditio
 
 /* ---- split ---- */
 
-static void need_plain_loop(ScheduleCall *c, Node *loop) {
+void need_plain_loop(ScheduleCall *c, Node *loop) {
   For *f = AS(For, loop);
   if (f->annotations && AS(Dict, f->annotations)->keys.len)
     schedule_fail(c, loop, "the loop '%s' has annotations; it must have none", loop_name(loop));
@@ -332,9 +332,9 @@ static Analyzer *facts_inside(const Place *p) {
   return facts_at(&below);
 }
 
-/* Does each step of the loop touch a part of the buffer of its own? So it is if in some dimension
- * what one step touches ends before what the next one touches begins. */
-static bool steps_are_apart(ScheduleCall *c, const Place *p, Node *buffer) {
+/* So it is if in some dimension what one step touches ends before what the next one touches begins.
+ */
+bool steps_are_apart(ScheduleCall *c, const Place *p, Node *buffer) {
   Node *loop = vec_last(&p->path);
   For *f = AS(For, loop);
   Analyzer *facts = facts_inside(p);

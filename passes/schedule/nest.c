@@ -50,11 +50,12 @@ typedef struct Tidy {
   Mutator mutator;
   ScheduleCall *call;
   Analyzer *facts;
+  Map domains;
 } Tidy;
 
 static NodeVec tidied(Tidy *t, NodeVec indices) {
   NodeVec out = {0};
-  for each (Node *, i, &indices) vec_push(&out, arith_simplify(t->facts, *i));
+  for each (Node *, i, &indices) vec_push(&out, iter_simplify(*i, &t->domains, t->facts));
   return out;
 }
 
@@ -74,16 +75,18 @@ static Node *tidy_node(Mutator *m, Node *n) {
   }
   if (!IS(Range, out)) return out;
   Range copy = *AS(Range, out);
-  copy.min = arith_simplify(t->facts, copy.min);
+  copy.min = iter_simplify(copy.min, &t->domains, t->facts);
   copy.extent = arith_simplify(t->facts, copy.extent);
   return gc_copy(&copy, sizeof copy);
 }
 
 Node *simplify_indices(ScheduleCall *c, Node *stmt, const Nest *n) {
   Tidy t = {.mutator = {.rewrite = tidy_node}, .call = c, .facts = arith_new()};
-  for (int i = 0; i < n->vars.len; i++)
-    arith_bind_range(t.facts, n->vars.at[i], int_imm(n->vars.at[i]->dtype, 0, c->span),
-                     n->extents.at[i]);
+  for each (Node *, v, &n->iters) {
+    IterVar *iv = AS(IterVar, *v);
+    map_set(&t.domains, iv->var, iv->dom);
+    arith_bind_range(t.facts, iv->var, AS(Range, iv->dom)->min, AS(Range, iv->dom)->extent);
+  }
   return mutate(&t.mutator, stmt);
 }
 
@@ -132,4 +135,16 @@ const char *why_no_plain_nest(const Place *p) {
 Node *nest_of(const Place *p) {
   NodeVec loops = loops_around(p);
   return loops.len ? loops.at[0] : realize_of(p);
+}
+
+void own_buffers(ScheduleCall *c, const char *func, Node *inside, NodeVec buffers) {
+  Place at = place_of(c, func, inside);
+  Node *old = scope_block(&at);
+  Block owner = *AS(Block, old);
+  owner.alloc_buffers = (NodeVec){0};
+  for each (Node *, b, &AS(Block, old)->alloc_buffers) vec_push(&owner.alloc_buffers, *b);
+  for each (Node *, b, &buffers) vec_push(&owner.alloc_buffers, *b);
+  Node *new = gc_copy(&owner, sizeof owner);
+  schedule_renew(c, old, new);
+  schedule_replace(c, func, old, new);
 }

@@ -1,8 +1,57 @@
-/* reduction.c -- decompose_reduction: the init of a reduction as a block of its own. */
+/* reduction.c -- what a block reduces by; decompose_reduction: the init of a reduction as a block
+ * of its own. */
 #include "passes/schedule/schedule_impl.h"
 
-/* The variables of the block that its init uses are the data-parallel ones. */
-static NodeVec conjuncts(Node *cond) {
+/* ---- the operation ---- */
+
+static bool is_identity(NodeKind op, const Node *n) {
+  double x = IS(FloatImm, n) ? ((const FloatImm *)(const void *)n)->value : 0;
+  int64_t i = 0;
+  bool is_int = expr_is_const_int(n, &i), number = is_int || IS(FloatImm, n);
+  switch (op) {
+  case NK_Add: return number && (is_int ? i == 0 : x == 0);
+  case NK_Mul: return number && (is_int ? i == 1 : x == 1);
+  case NK_Max: return is_int ? i == dtype_min_int(n->dtype) : IS(FloatImm, n) && x < -3e38;
+  default: return is_int ? i == dtype_max_int(n->dtype) : IS(FloatImm, n) && x > 3e38;
+  }
+}
+
+static bool loads_stored(const Node *n, const BufferStore *store) {
+  if (!IS(BufferLoad, n)) return false;
+  const BufferLoad *l = (const BufferLoad *)(const void *)n;
+  if (l->buffer != store->buffer) return false;
+  for (int i = 0; i < l->indices.len; i++)
+    if (!node_equal(l->indices.at[i], store->indices.at[i], false, NULL)) return false;
+  return true;
+}
+
+Node *beside_load(const BufferStore *of, Node *value, NodeKind *op) {
+  *op = (NodeKind)value->kind;
+  if (*op != NK_Add && *op != NK_Mul && *op != NK_Min && *op != NK_Max) return NULL;
+  Binary *sides = (Binary *)(void *)value;
+  if (loads_stored(sides->a, of)) return sides->b;
+  return loads_stored(sides->b, of) ? sides->a : NULL;
+}
+
+Reduction reduction_of(ScheduleCall *c, Block *b) {
+  Reduction r;
+  bool plain = IS(BufferStore, b->body) && IS(BufferStore, b->init) && !b->alloc_buffers.len &&
+               !b->match_buffers.len;
+  if (!plain)
+    schedule_fail(c, &b->node, "the body and the init of block '%s' must be one store each",
+                  b->name);
+  r.store = AS(BufferStore, b->body);
+  r.operand = beside_load(r.store, r.store->value, &r.op);
+  r.identity = AS(BufferStore, b->init)->value;
+  if (!r.operand || !is_identity(r.op, r.identity))
+    schedule_fail(c, &b->node,
+                  "block '%s' is no sum, product, minimum or maximum from its identity", b->name);
+  return r;
+}
+
+/* ---- decompose_reduction ---- */
+
+NodeVec conjuncts(Node *cond) {
   if (!IS(And, cond)) return NODES(cond);
   NodeVec out = conjuncts(AS(And, cond)->a), more = conjuncts(AS(And, cond)->b);
   for each (Node *, n, &more) vec_push(&out, *n);

@@ -10,59 +10,10 @@ typedef struct Rfactor {
   NodeVec loops; /* around the block */
   For *factor;   /* the loop whose steps get partial results */
   int axis;      /* of the partial results, where that loop's index goes */
-  NodeKind op;
-  BufferStore *store;
-  Node *operand;  /* what a step adds to the result */
-  Node *identity; /* of the operation */
-  Node *partial;  /* Buffer */
+  Reduction by;
+  Node *partial;            /* Buffer */
+  NodeVec spatial, reduced; /* conditions of the block: on other loops, on those of the reduction */
 } Rfactor;
-
-/* ---- the operation ---- */
-
-static bool is_identity(NodeKind op, const Node *n) {
-  double x = IS(FloatImm, n) ? ((const FloatImm *)(const void *)n)->value : 0;
-  int64_t i = 0;
-  bool is_int = expr_is_const_int(n, &i), number = is_int || IS(FloatImm, n);
-  switch (op) {
-  case NK_Add: return number && (is_int ? i == 0 : x == 0);
-  case NK_Mul: return number && (is_int ? i == 1 : x == 1);
-  case NK_Max: return is_int ? i == dtype_min_int(n->dtype) : IS(FloatImm, n) && x < -3e38;
-  default: return is_int ? i == dtype_max_int(n->dtype) : IS(FloatImm, n) && x > 3e38;
-  }
-}
-
-static bool loads(const Node *n, const BufferStore *store) {
-  if (!IS(BufferLoad, n)) return false;
-  const BufferLoad *l = (const BufferLoad *)(const void *)n;
-  if (l->buffer != store->buffer) return false;
-  for (int i = 0; i < l->indices.len; i++)
-    if (!node_equal(l->indices.at[i], store->indices.at[i], false, NULL)) return false;
-  return true;
-}
-
-static void find_operation(Rfactor *r) {
-  ScheduleCall *c = r->call;
-  Block *b = r->block;
-  bool plain = IS(BufferStore, b->body) && IS(BufferStore, b->init) && !b->alloc_buffers.len &&
-               !b->match_buffers.len;
-  if (!plain)
-    schedule_fail(c, &b->node, "the body and the init of block '%s' must be one store each",
-                  b->name);
-  r->store = AS(BufferStore, b->body);
-  Node *value = r->store->value;
-  NodeKind op = (NodeKind)value->kind;
-  bool known = op == NK_Add || op == NK_Mul || op == NK_Min || op == NK_Max;
-  Binary *sides = known ? (Binary *)(void *)value : NULL;
-  r->operand = !sides                      ? NULL
-               : loads(sides->a, r->store) ? sides->b
-               : loads(sides->b, r->store) ? sides->a
-                                           : NULL;
-  r->identity = AS(BufferStore, b->init)->value;
-  if (!r->operand || !is_identity(op, r->identity))
-    schedule_fail(c, &b->node,
-                  "block '%s' is no sum, product, minimum or maximum from its identity", b->name);
-  r->op = op;
-}
 
 /* ---- the partial results ---- */
 
@@ -89,12 +40,26 @@ static bool is_reduction_loop(const Rfactor *r, const For *loop) {
   return false;
 }
 
-static Node *element_region(Node *buffer, NodeVec indices) {
-  NodeVec region = {0};
-  for each (Node *, i, &indices)
-    vec_push(&region, MAKE(Range, (*i)->span, VOID_TYPE, .min = *i,
-                           .extent = int_imm((*i)->dtype, 1, (*i)->span)));
-  return MAKE(BufferRegion, buffer->span, VOID_TYPE, .buffer = buffer, .region = region);
+/* Steps that the block did not take add nothing: so every partial result is made. */
+static Node *guarded_operand(Rfactor *r, const Map *vars, const Map *loops) {
+  Node *operand = substitute(r->by.operand, vars), *cond = NULL;
+  for each (Node *, x, &r->reduced) {
+    Node *now = substitute(*x, loops);
+    cond = cond ? expr_and(cond, now) : now;
+  }
+  if (!cond) return operand;
+  Span span = operand->span;
+  Node *nothing = expr_cast(operand->dtype, r->by.identity, span);
+  return expr_call("if_then_else", operand->dtype, NODES(cond, operand, nothing), span);
+}
+
+static Node *all_of(NodeVec conditions, const Map *vars, Span span) {
+  Node *out = int_imm(BOOL, 1, span);
+  for each (Node *, x, &conditions) {
+    Node *now = vars ? substitute(*x, vars) : *x;
+    out = expr_is_one(out) ? now : expr_and(out, now);
+  }
+  return out;
 }
 
 /* The block that was, with the loop's variable data-parallel. Reduction variables are bound anew,
@@ -128,15 +93,15 @@ static Node *partial_block(Rfactor *r, NodeVec *values) {
   }
   for each (Node *, iv, &reduce) vec_push(&iters, *iv);
   for each (Node *, value, &reduce_values) vec_push(values, *value);
-  NodeVec at = with_index(r->store->indices, r->axis, v);
-  Node *old = expr_load(r->partial, at, b->node.span), *operand = substitute(r->operand, &vars);
+  NodeVec at = with_index(r->by.store->indices, r->axis, v);
+  Node *old = expr_load(r->partial, at, b->node.span), *operand = guarded_operand(r, &vars, &loops);
   Block copy = *b;
   copy.name = str_intern(str_format("%s_rf", b->name));
   copy.iter_vars = iters;
-  copy.init = stmt_store(r->partial, at, r->identity, b->node.span);
+  copy.init = stmt_store(r->partial, at, r->by.identity, b->node.span);
   copy.body =
-      stmt_store(r->partial, at, expr_binary(r->op, old, operand, b->node.span), b->node.span);
-  copy.writes = NODES(element_region(r->partial, at));
+      stmt_store(r->partial, at, expr_binary(r->by.op, old, operand, b->node.span), b->node.span);
+  copy.writes = NODES(point_region(r->partial, at));
   copy.reads = (NodeVec){0};
   for each (Node *, region, &b->reads) vec_push(&copy.reads, substitute(*region, &vars));
   return gc_copy(&copy, sizeof copy);
@@ -154,7 +119,8 @@ static Node *final_nest(Rfactor *r, Node **final_block) {
     if (f != r->factor && is_reduction_loop(r, f)) continue;
     For copy = *f;
     copy.var = var_new(AS(Var, f->var)->name, f->var->dtype, span);
-    copy.loop_kind = LOOP_SERIAL;
+    bool runs_apart = f->loop_kind == LOOP_THREAD || f->loop_kind == LOOP_PARALLEL;
+    if (!runs_apart) copy.loop_kind = LOOP_SERIAL;
     copy.annotations = NULL;
     map_set(&loops, f->var, copy.var);
     vec_push(&kept, gc_copy(&copy, sizeof copy));
@@ -172,18 +138,18 @@ static Node *final_nest(Rfactor *r, Node **final_block) {
     vec_push(&values, substitute(r->realize->iter_values.at[i], &loops));
   }
   NodeVec at = {0};
-  for each (Node *, i, &r->store->indices) vec_push(&at, substitute(*i, &vars));
+  for each (Node *, i, &r->by.store->indices) vec_push(&at, substitute(*i, &vars));
   NodeVec from = with_index(at, r->axis, v);
-  Node *sum = expr_binary(r->op, expr_load(r->store->buffer, at, span),
+  Node *sum = expr_binary(r->by.op, expr_load(r->by.store->buffer, at, span),
                           expr_load(r->partial, from, span), span);
   *final_block =
       MAKE(Block, span, VOID_TYPE, .name = b->name, .iter_vars = iters,
-           .reads = NODES(element_region(r->partial, from)),
-           .writes = NODES(element_region(r->store->buffer, at)), .annotations = b->annotations,
-           .init = stmt_store(r->store->buffer, at, r->identity, span),
-           .body = stmt_store(r->store->buffer, at, sum, span));
+           .reads = NODES(point_region(r->partial, from)),
+           .writes = NODES(point_region(r->by.store->buffer, at)), .annotations = b->annotations,
+           .init = stmt_store(r->by.store->buffer, at, r->by.identity, span),
+           .body = stmt_store(r->by.store->buffer, at, sum, span));
   Node *nest = MAKE(BlockRealize, span, VOID_TYPE, .iter_values = values,
-                    .predicate = int_imm(BOOL, 1, span), .block = *final_block);
+                    .predicate = all_of(r->spatial, &loops, span), .block = *final_block);
   for (int i = kept.len - 1; i >= 0; i--) {
     For copy = *AS(For, kept.at[i]);
     copy.min = substitute(copy.min, &loops);
@@ -196,10 +162,23 @@ static Node *final_nest(Rfactor *r, Node **final_block) {
 
 /* ---- the primitive ---- */
 
+/* Conditions on loops of the reduction, and those on others. */
+static void sort_conditions(Rfactor *r) {
+  NodeVec all = conjuncts(r->realize->predicate);
+  for each (Node *, x, &all) {
+    bool reduces = false, other = false;
+    for each (Node *, l, &r->loops)
+      if (mentions(*x, AS(For, *l)->var))
+        *(is_reduction_loop(r, AS(For, *l)) ? &reduces : &other) = true;
+    if (reduces && other)
+      schedule_fail(r->call, &r->block->node, "the condition %s mixes loops of both kinds",
+                    ir_print(*x, NULL));
+    if (!expr_is_one(*x)) vec_push(reduces ? &r->reduced : &r->spatial, *x);
+  }
+}
+
 static void need_factor_loop(Rfactor *r) {
   ScheduleCall *c = r->call;
-  if (!expr_is_one(r->realize->predicate))
-    schedule_fail(c, &r->block->node, "the block '%s' runs under a condition", r->block->name);
   if (!expr_is_zero(r->factor->min) || r->factor->loop_kind == LOOP_THREAD)
     schedule_fail(c, &r->factor->node, "the loop '%s' must start at 0 and be bound to no thread",
                   AS(Var, r->factor->var)->name);
@@ -237,9 +216,10 @@ void primitive_rfactor(ScheduleCall *c) {
   r.loops = loops_around(&at);
   const char *why = scope ? why_not_reduction(scope, block) : "it stands in no block";
   if (why) schedule_fail(c, block, "'%s' is no reduction block: %s", r.block->name, why);
-  find_operation(&r);
+  r.by = reduction_of(c, r.block);
   need_factor_loop(&r);
-  Buffer *out = AS(Buffer, r.store->buffer);
+  sort_conditions(&r);
+  Buffer *out = AS(Buffer, r.by.store->buffer);
   int64_t axis = int_arg(c, 1, "factor_axis");
   if (axis < 0) axis += out->shape.len + 1;
   if (axis < 0 || axis > out->shape.len)
@@ -252,20 +232,12 @@ void primitive_rfactor(ScheduleCall *c) {
   NodeVec values = {0};
   Node *partial = partial_block(&r, &values), *final_block, *nest = final_nest(&r, &final_block);
   Node *realize = MAKE(BlockRealize, block->span, VOID_TYPE, .iter_values = values,
-                       .predicate = int_imm(BOOL, 1, c->span), .block = partial);
+                       .predicate = all_of(r.spatial, NULL, c->span), .block = partial);
   schedule_renew(c, block, final_block); /* the block's name goes on with what it computes */
   schedule_replace(c, p.func, &r.realize->node, realize);
   at = place_of(c, p.func, partial);
   Node *top = loops_around(&at).at[0];
   schedule_replace(c, p.func, top, stmt_seq(NODES(top, nest), c->span));
-  at = place_of(c, p.func, partial);
-  Block owner = *AS(Block, scope_block(&at));
-  NodeVec allocs = {0};
-  for each (Node *, b, &owner.alloc_buffers) vec_push(&allocs, *b);
-  vec_push(&allocs, r.partial);
-  owner.alloc_buffers = allocs;
-  Node *old = scope_block(&at), *new = gc_copy(&owner, sizeof owner);
-  schedule_renew(c, old, new);
-  schedule_replace(c, p.func, old, new);
+  own_buffers(c, p.func, partial, NODES(r.partial));
   give_block(c, p.func, partial);
 }

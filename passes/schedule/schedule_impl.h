@@ -140,6 +140,44 @@ Node *simplify_indices(ScheduleCall *c, Node *stmt, const Nest *n);
 const char *why_no_plain_nest(const Place *p);
 Node *nest_of(const Place *p); /* the outermost of these loops */
 
+/* ---- reductions (reduction.c) ---- */
+
+/* A block that combines by one operation: store = old value op operand, from the identity on. */
+typedef struct Reduction {
+  NodeKind op; /* Add, Mul, Min or Max */
+  BufferStore *store;
+  Node *operand, *identity;
+} Reduction;
+/* Refuses a block that is none. */
+Reduction reduction_of(ScheduleCall *c, Block *b);
+/* The other operand where the value is an operation on a load of the element that is stored; NULL:
+ * it is none. */
+Node *beside_load(const BufferStore *of, Node *value, NodeKind *op);
+NodeVec conjuncts(Node *cond); /* what `and` joins */
+
+/* ---- new buffers (patch.c, cache.c, nest.c) ---- */
+
+/* The block around the block `inside` gets the buffers. */
+void own_buffers(ScheduleCall *c, const char *func, Node *inside, NodeVec buffers);
+
+/* A block gets a buffer, and accesses of other blocks go to it. */
+typedef struct Patch {
+  Mutator mutator;
+  ScheduleCall *call;
+  Node *scope, *alloc;  /* the block that owns the new buffer */
+  Node *beside;         /* a statement, and what comes */
+  Node *front, *behind; /* before and after it, or NULL */
+  const Map *blocks;    /* whose accesses are redirected */
+  Node *from, *to;      /* buffers */
+  NodeVec indices;      /* of the redirected accesses; empty: the same as before */
+  bool redirecting;
+} Patch;
+void patch(Patch *p, const char *func);
+/* The level of the statement of a place that can be copied for or back beside: one that holds none
+ * of `apart`, or an element of the innermost sequence that is so. */
+int level_of(const Place *p, Node *scope, NodeVec apart);
+Place place_prefix(const Place *p, int n); /* its first n statements */
+
 /* ---- taking blocks out (inline.c) ---- */
 
 /* The outermost statement that holds nothing but the last of the place. */
@@ -154,6 +192,10 @@ Node *blockize_loop(ScheduleCall *c, const Place *p);
 
 /* ---- loops and bindings (loop.c) ---- */
 
+/* Refuses a loop that is annotated, bound to threads, or does not start at 0. */
+void need_plain_loop(ScheduleCall *c, Node *loop);
+/* Does each step of the loop, the last of the place, touch a part of the buffer of its own? */
+bool steps_are_apart(ScheduleCall *c, const Place *p, Node *buffer);
 /* A copy of a loop over another body. */
 Node *loop_with_body(const For *loop, Node *body);
 /* What is known at a place: ranges of the loops around it, and conditions of its blocks. */

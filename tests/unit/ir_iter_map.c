@@ -225,6 +225,21 @@ static bool inverse_holds(World *w, const IterMap *m) {
   return inverse_good;
 }
 
+static NodeVec simplified; /* beside the outputs */
+static bool simplified_good;
+static void check_simplified(World *w) {
+  for (int i = 0; i < simplified.len; i++)
+    simplified_good &= value_of(w, simplified.at[i]) == value_of(w, w->outputs.at[i]);
+}
+
+static bool simplification_holds(World *w, const Map *ranges, Analyzer *facts) {
+  simplified = (NodeVec){0};
+  simplified_good = true;
+  for each (Node *, e, &w->outputs) vec_push(&simplified, iter_simplify(*e, ranges, facts));
+  run_loops(w, 0, check_simplified);
+  return simplified_good;
+}
+
 static int injective, surjective;
 
 static bool map_holds(World *w) {
@@ -236,6 +251,7 @@ static bool map_holds(World *w) {
   int n = distinct();
   injective += m.injective;
   surjective += m.surjective;
+  if (!simplification_holds(w, &ranges, facts)) return fails(w, "simplified is equal");
   if (m.injective && n != seen.n) return fails(w, "injective");
   if (!m.surjective || !seen.n) return true;
   int64_t box = 1;

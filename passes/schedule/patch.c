@@ -1,0 +1,64 @@
+/* patch.c -- putting a new buffer and the blocks that fill it, or copy it back, into a function,
+ * and letting blocks use it. */
+#include "passes/schedule/schedule_impl.h"
+
+static Node *patch_node(Mutator *m, Node *n);
+
+static Node *patch_below(Patch *p, Mutator *m, Node *n) {
+  bool outer = p->redirecting;
+  if (IS(Block, n) && map_has(p->blocks, n)) p->redirecting = true;
+  Node *out = schedule_rewrite_children(p->call, m, n);
+  p->redirecting = outer;
+  return out;
+}
+
+static NodeVec patched_region(const Patch *p, const BufferRegion *r) {
+  return p->indices.len ? AS(BufferRegion, point_region(p->to, p->indices))->region : r->region;
+}
+
+static Node *patch_buffers(Patch *p, Mutator *m, Node *n) {
+  Node *out = mutate_children(m, n);
+  if (IS(BufferLoad, out) && AS(BufferLoad, out)->buffer == p->from) {
+    BufferLoad copy = *AS(BufferLoad, out);
+    copy.buffer = p->to;
+    if (p->indices.len) copy.indices = p->indices;
+    return gc_copy(&copy, sizeof copy);
+  }
+  if (IS(BufferStore, out) && AS(BufferStore, out)->buffer == p->from) {
+    BufferStore copy = *AS(BufferStore, out);
+    copy.buffer = p->to;
+    if (p->indices.len) copy.indices = p->indices;
+    return gc_copy(&copy, sizeof copy);
+  }
+  if (IS(BufferRegion, out) && AS(BufferRegion, out)->buffer == p->from) {
+    BufferRegion copy = *AS(BufferRegion, out);
+    copy.buffer = p->to;
+    copy.region = patched_region(p, &copy);
+    return gc_copy(&copy, sizeof copy);
+  }
+  return out;
+}
+
+static Node *patch_node(Mutator *m, Node *n) {
+  Patch *p = (Patch *)(void *)m;
+  bool access = IS(BufferLoad, n) || IS(BufferStore, n) || IS(BufferRegion, n);
+  if (IS(Buffer, n) || IS(Var, n)) return n;
+  Node *out = p->redirecting && access ? patch_buffers(p, m, n) : patch_below(p, m, n);
+  if (n == p->beside && p->front) out = stmt_seq(NODES(p->front, out), n->span);
+  if (n == p->beside && p->behind) out = stmt_seq(NODES(out, p->behind), n->span);
+  if (n != p->scope) return out;
+  Block copy = *AS(Block, out);
+  copy.alloc_buffers = (NodeVec){0};
+  for each (Node *, b, &AS(Block, out)->alloc_buffers) vec_push(&copy.alloc_buffers, *b);
+  vec_push(&copy.alloc_buffers, p->alloc);
+  Node *larger = gc_copy(&copy, sizeof copy);
+  schedule_renew(p->call, out, larger);
+  return larger;
+}
+
+void patch(Patch *p, const char *func) {
+  p->mutator.rewrite = patch_node;
+  PrimFunc f = *AS(PrimFunc, prim_func_of(p->call, func));
+  f.body = mutate(&p->mutator, f.body);
+  schedule_set_function(p->call, func, gc_copy(&f, sizeof f));
+}
