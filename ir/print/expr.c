@@ -217,7 +217,7 @@ static bool print_as_slice(Printer *p, Node *index) {
   Ramp *r = AS(Ramp, index);
   bool fits = expr_is_const_int(r->stride, &stride) && stride > 0 && stride <= INT16_MAX &&
               dtype_equal(r->stride->dtype, r->base->dtype) && r->base->dtype.lanes == 1;
-  if (!fits) return false;
+  if (!fits || r->lanes * stride > dtype_max_int(r->base->dtype)) return false;
   print_bounds(p, r->base, int_imm(r->base->dtype, r->lanes * stride, index->span), ":");
   if (stride > 1) str_printf(&p->out, ":%d", (int)stride);
   return true;

@@ -38,6 +38,7 @@ static Node *rewrite(Mutator *m, Node *n) {
     return is_no_op(AS(LetStmt, n)->body) && expr_effect(AS(LetStmt, n)->value) < EFFECT_STATE
                ? no_op(n->span)
                : n;
+  case NK_AssertStmt: return expr_is_one(AS(AssertStmt, n)->cond) ? AS(AssertStmt, n)->body : n;
   case NK_Allocate: return is_no_op(AS(Allocate, n)->body) ? no_op(n->span) : n;
   case NK_DeclBuffer: return is_no_op(AS(DeclBuffer, n)->body) ? no_op(n->span) : n;
   default: return n;

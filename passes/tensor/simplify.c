@@ -53,12 +53,31 @@ static Node *simplify_block(Mutator *m, Node *n) {
   return out;
 }
 
+/* What T.assume says of values that do not change holds for the statements after it. */
+static Node *simplify_seq(Mutator *m, Node *n) {
+  NodeVec stmts = AS(SeqStmt, n)->stmts, out = {0};
+  bool changed = false;
+  int mark = arith_enter(m->context, int_imm(BOOL, 1, n->span));
+  for each (Node *, s, &stmts) {
+    Node *now = mutate(m, *s);
+    changed |= now != *s;
+    vec_push(&out, now);
+    Node *value = IS(Evaluate, now) ? AS(Evaluate, now)->value : NULL;
+    if (!is_intrin_call(value, "assume")) continue;
+    Node *cond = AS(Call, value)->args.at[0];
+    if (expr_effect(cond) == EFFECT_PURE) arith_enter(m->context, cond);
+  }
+  arith_leave(m->context, mark);
+  return changed ? stmt_seq(out, n->span) : n;
+}
+
 static Node *rewrite(Mutator *m, Node *n) {
   if (IS(Var, n) || IS(Buffer, n)) return n;
   if (node_is_expr(n)) return arith_simplify(m->context, n);
   switch (n->kind) {
   case NK_For: return simplify_for(m, n);
   case NK_IfThenElse: return simplify_if(m, n);
+  case NK_SeqStmt: return simplify_seq(m, n);
   case NK_Block: return simplify_block(m, n);
   case NK_LetStmt: {
     LetStmt l = *AS(LetStmt, n);

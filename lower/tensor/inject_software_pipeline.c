@@ -1,0 +1,318 @@
+/* inject_software_pipeline.c -- the statements of a loop, assigned to stages, run for different
+ * iterations at the same time.
+ *
+ * In:  a loop annotated with "software_pipeline_stage" and "software_pipeline_order": for each
+ *      statement of its body (which may be an opaque block with buffers) how many steps later than
+ *      its iteration it runs, and its place among the statements of a step. Matched buffers are
+ * gone (after LowerMatchBuffer). "software_pipeline_async_stages" is a hint, and dropped. Out: the
+ * steps in which only the first stages run, a loop of the steps in which all run, and those in
+ * which only the last ones do. A buffer of the body gets as many versions as iterations need it at
+ * one time. Not: what the iterations share (buffers from outside) is not looked into: that
+ * iterations may overlap is the promise of the annotation. */
+#include "ir/arith/arith.h"
+#include "lower/lower_impl.h"
+
+#define STAGE "software_pipeline_stage"
+#define ORDER "software_pipeline_order"
+#define ASYNC "software_pipeline_async_stages"
+
+typedef struct Part {
+  Node *stmt;
+  int64_t stage, order;
+  Map reads, writes; /* buffers */
+} Part;
+
+typedef struct SoftwarePipeline {
+  For *loop;
+  BlockRealize *realize; /* or NULL */
+  VEC(Part) parts;       /* as in the body */
+  Map versions;          /* buffer to the number of them, if that is more than one */
+  Map buffers;           /* such a buffer to the one with all versions */
+  Node *iteration;       /* counts from 0: which version is used */
+  int64_t last_stage;
+  Analyzer *analyzer;
+} SoftwarePipeline;
+
+_Noreturn static void refuse(SoftwarePipeline *p, const char *why) {
+  error_raisef("LowerError", p->loop->node.span, "the loop '%s' can't be pipelined: %s",
+               AS(Var, p->loop->var)->name, why);
+}
+
+/* ---- parts ---- */
+
+static WalkResult note_access(Walker *w, Node *n) {
+  Part *part = w->context;
+  if (IS(BufferStore, n)) map_set(&part->writes, AS(BufferStore, n)->buffer, n);
+  if (IS(BufferLoad, n)) map_set(&part->reads, AS(BufferLoad, n)->buffer, n);
+  /* The address of an element may be written to. */
+  if (is_intrin_call(n, "address_of") && IS(BufferLoad, AS(Call, n)->args.at[0]))
+    map_set(&part->writes, AS(BufferLoad, AS(Call, n)->args.at[0])->buffer, n);
+  if (IS(BufferRegion, n) && !map_has(&part->writes, AS(BufferRegion, n)->buffer))
+    map_set(&part->reads, AS(BufferRegion, n)->buffer, n);
+  if (IS(Block, n))
+    for each (Node *, r, &AS(Block, n)->writes)
+      map_set(&part->writes, AS(BufferRegion, *r)->buffer, n);
+  return WALK_ON;
+}
+
+static int64_t annotated(SoftwarePipeline *p, const char *key, int i) {
+  Node *list = dict_get(p->loop->annotations, key);
+  int64_t value;
+  if (!IS(Array, list) || AS(Array, list)->items.len <= i ||
+      !expr_is_const_int(AS(Array, list)->items.at[i], &value) || value < 0)
+    refuse(p, str_format("%s must be a list with a number for each of the %d statements", key,
+                         p->parts.len));
+  return value;
+}
+
+static void check_order(SoftwarePipeline *p) {
+  for each (Part, a, &p->parts) {
+    if (a->order >= p->parts.len) refuse(p, "an order is larger than the number of statements");
+    for each (Part, b, &p->parts)
+      if (a != b && a->order == b->order) refuse(p, "two statements have the same order");
+  }
+}
+
+static bool is_marked(Node *n) {
+  return IS(For, n) &&
+         (dict_get(AS(For, n)->annotations, STAGE) || dict_get(AS(For, n)->annotations, ORDER));
+}
+
+static void find_parts(SoftwarePipeline *p) {
+  Node *body = p->loop->body, *cond = NULL;
+  if (IS(BlockRealize, body) && !AS(BlockRealize, body)->iter_values.len) {
+    p->realize = AS(BlockRealize, body);
+    Block *b = AS(Block, p->realize->block);
+    if (b->init || b->match_buffers.len) refuse(p, "run LowerInitBlock and LowerMatchBuffer first");
+    if (!expr_is_one(p->realize->predicate)) cond = p->realize->predicate;
+    body = b->body;
+  }
+  NodeVec stmts = IS(SeqStmt, body) ? AS(SeqStmt, body)->stmts : NODES(body);
+  for each (Node *, s, &stmts) {
+    Node *stmt = cond ? MAKE(IfThenElse, (*s)->span, VOID_TYPE, .cond = cond, .then = *s) : *s;
+    vec_push(&p->parts, ((Part){.stmt = stmt}));
+  }
+  for (int i = 0; i < p->parts.len; i++) {
+    Part *part = &p->parts.at[i];
+    part->stage = annotated(p, STAGE, i);
+    part->order = annotated(p, ORDER, i);
+    if (part->stage > p->last_stage) p->last_stage = part->stage;
+    Walker w = {.enter = note_access, .context = part};
+    walk(&w, part->stmt);
+  }
+  enum { MAX_STAGES = 64 };
+  if (p->last_stage > MAX_STAGES) refuse(p, "there are too many stages");
+  check_order(p);
+}
+
+/* ---- versions of buffers ---- */
+
+static bool uses(const Part *p, Node *buffer) {
+  return map_has(&p->reads, buffer) || map_has(&p->writes, buffer);
+}
+
+/* Does b of an iteration come after a of it? */
+static bool follows(const Part *a, const Part *b) {
+  return b->stage > a->stage || (b->stage == a->stage && b->order > a->order);
+}
+
+static void check_dependence(SoftwarePipeline *p, Part *a, Part *b) {
+  if (follows(a, b)) return;
+  for each (MapEntry, e, &b->reads)
+    if (map_has(&a->writes, e->key))
+      refuse(p, str_format("'%s' would be read before it is written",
+                           AS(Buffer, (Node *)(uintptr_t)e->key)->name));
+  for each (MapEntry, e, &b->writes)
+    if (uses(a, (Node *)(uintptr_t)e->key))
+      refuse(p, str_format("'%s' would be written before an earlier statement uses it",
+                           AS(Buffer, (Node *)(uintptr_t)e->key)->name));
+}
+
+/* An iteration needs its version until the last statement that uses it has run; the first statement
+ * that uses it is the first to touch it again. */
+static int64_t versions_of(SoftwarePipeline *p, Node *buffer) {
+  Part *first = NULL;
+  int64_t count = 1;
+  for each (Part, x, &p->parts) {
+    if (!uses(x, buffer)) continue;
+    if (!first) first = x;
+    int64_t n = x->stage - first->stage + (first->order < x->order);
+    if (n > count) count = n;
+  }
+  return count;
+}
+
+static void make_versions(SoftwarePipeline *p, Node *buffer) {
+  int64_t count = versions_of(p, buffer);
+  if (count == 1) return;
+  Buffer b = *AS(Buffer, buffer);
+  Span s = b.node.span;
+  NodeVec shape = NODES(int_imm(INT32, count, s)), strides = {0};
+  if (b.strides.len) vec_push(&strides, expr_mul(b.shape.at[0], b.strides.at[0]));
+  for each (Node *, x, &b.shape) vec_push(&shape, *x);
+  for each (Node *, x, &b.strides) vec_push(&strides, *x);
+  b.shape = shape;
+  b.strides = strides;
+  map_set(&p->versions, buffer, (void *)(intptr_t)count);
+  map_set(&p->buffers, buffer, gc_copy(&b, sizeof b));
+}
+
+static Node *version(SoftwarePipeline *p, Node *buffer, Span span) {
+  int64_t count = (intptr_t)map_get(&p->versions, buffer);
+  return expr_floormod(p->iteration, int_imm(p->iteration->dtype, count, span));
+}
+
+static NodeVec prefixed(Node *first, NodeVec rest) {
+  NodeVec out = NODES(first);
+  for each (Node *, x, &rest) vec_push(&out, *x);
+  return out;
+}
+
+static Node *use_version(Mutator *m, Node *n) {
+  SoftwarePipeline *p = m->context;
+  if (IS(BufferLoad, n) && map_has(&p->versions, AS(BufferLoad, n)->buffer)) {
+    BufferLoad l = *AS(BufferLoad, n);
+    l.indices = prefixed(version(p, l.buffer, n->span), mutate_vec(m, l.indices));
+    l.predicate = mutate(m, l.predicate);
+    l.buffer = map_get(&p->buffers, l.buffer);
+    return gc_copy(&l, sizeof l);
+  }
+  if (IS(BufferStore, n) && map_has(&p->versions, AS(BufferStore, n)->buffer)) {
+    BufferStore s = *AS(BufferStore, n);
+    s.indices = prefixed(version(p, s.buffer, n->span), mutate_vec(m, s.indices));
+    s.value = mutate(m, s.value);
+    s.predicate = mutate(m, s.predicate);
+    s.buffer = map_get(&p->buffers, s.buffer);
+    return gc_copy(&s, sizeof s);
+  }
+  if (IS(BufferRegion, n) && map_has(&p->versions, AS(BufferRegion, n)->buffer)) {
+    BufferRegion r = *AS(BufferRegion, n);
+    Node *at = version(p, r.buffer, n->span);
+    Node *one =
+        MAKE(Range, n->span, VOID_TYPE, .min = at, .extent = int_imm(at->dtype, 1, n->span));
+    r.region = prefixed(one, mutate_vec(m, r.region));
+    r.buffer = map_get(&p->buffers, r.buffer);
+    return gc_copy(&r, sizeof r);
+  }
+  if (IS(Buffer, n)) return n;
+  for each (MapEntry, e, &p->versions)
+    if (AS(Buffer, (Node *)(uintptr_t)e->key)->data == n)
+      refuse(p, str_format("the address of '%s' is used as a whole", AS(Var, n)->name));
+  return mutate_children(m, n);
+}
+
+/* ---- steps ---- */
+
+/* The statements of one step. `step` counts from the first one; `begins`, `ends`: some iterations
+ * may not be there yet, or any more. `only`: the stages from this one on, up to that one. */
+static Node *step_of(SoftwarePipeline *p, Node *step, int64_t from, int64_t to, Node *cond) {
+  For *f = p->loop;
+  Span s = f->node.span;
+  NodeVec out = {0};
+  for (int64_t order = 0; order < p->parts.len; order++)
+    for each (Part, x, &p->parts) {
+      if (x->order != order || x->stage < from || x->stage > to) continue;
+      Node *iteration = expr_sub(step, int_imm(step->dtype, x->stage, s));
+      Map map = {0};
+      map_set(&map, f->var, arith_simplify(p->analyzer, expr_add(f->min, iteration)));
+      p->iteration = expr_sub(f->var, f->min);
+      Mutator m = {.rewrite = use_version, .context = p};
+      Node *stmt = copy_with_fresh_vars(substitute(mutate(&m, x->stmt), &map));
+      Node *in_time = expr_binary(NK_LT, iteration, f->extent, s);
+      if (!cond && !arith_can_prove(p->analyzer, in_time))
+        stmt = MAKE(IfThenElse, s, VOID_TYPE, .cond = in_time, .then = stmt);
+      vec_push(&out, stmt);
+    }
+  Node *body = stmt_seq(out, s);
+  if (!cond || !out.len || arith_can_prove(p->analyzer, cond)) return body;
+  return MAKE(IfThenElse, s, VOID_TYPE, .cond = cond, .then = body);
+}
+
+static Node *without_marks(Node *annotations) {
+  annotations = dict_with(annotations, STAGE, NULL);
+  annotations = dict_with(annotations, ORDER, NULL);
+  annotations = dict_with(annotations, ASYNC, NULL);
+  return AS(Dict, annotations)->keys.len ? annotations : NULL;
+}
+
+/* The steps in which all stages have an iteration. */
+static Node *full_steps(SoftwarePipeline *p) {
+  For f = *p->loop;
+  Node *last = int_imm(f.var->dtype, p->last_stage, f.node.span);
+  Node *step = var_new(AS(Var, f.var)->name, f.var->dtype, f.var->span);
+  int mark = arith_enter(p->analyzer, int_imm(BOOL, 1, f.node.span));
+  arith_bind_range(p->analyzer, step, last, expr_sub(f.extent, last));
+  Node *always = int_imm(BOOL, 1, f.node.span);
+  f.body = step_of(p, step, 0, p->last_stage, always);
+  arith_leave(p->analyzer, mark);
+  f.var = step;
+  f.min = last;
+  f.extent = arith_simplify(p->analyzer, expr_sub(p->loop->extent, last));
+  f.annotations = without_marks(f.annotations);
+  int64_t n;
+  return expr_is_const_int(f.extent, &n) && n <= 0 ? NULL : gc_copy(&f, sizeof f);
+}
+
+static Node *pipelined_steps(SoftwarePipeline *p) {
+  For *f = p->loop;
+  Span s = f->node.span;
+  DataType t = f->var->dtype;
+  NodeVec out = {0};
+  for (int64_t step = 0; step < p->last_stage; step++)
+    vec_push(&out, step_of(p, int_imm(t, step, s), 0, step, NULL));
+  Node *full = full_steps(p);
+  if (full) vec_push(&out, full);
+  for (int64_t k = 0; k < p->last_stage; k++) { /* of a short loop some have been done already */
+    Node *step = arith_simplify(p->analyzer, expr_add(f->extent, int_imm(t, k, s)));
+    Node *later = expr_binary(NK_GE, step, int_imm(t, p->last_stage, s), s);
+    vec_push(&out, step_of(p, step, k + 1, p->last_stage, later));
+  }
+  return stmt_seq(out, s);
+}
+
+/* ---- loops ---- */
+
+/* The block of the body, around the steps now. */
+static Node *with_block(SoftwarePipeline *p, Node *body) {
+  if (!p->realize) return body;
+  BlockRealize r = *p->realize;
+  Block b = *AS(Block, r.block);
+  NodeVec buffers = {0}, none = {0};
+  for each (Node *, x, &b.alloc_buffers)
+    vec_push(&buffers, map_has(&p->buffers, *x) ? map_get(&p->buffers, *x) : *x);
+  b.alloc_buffers = buffers;
+  b.body = body;
+  b.reads = b.writes = none;
+  NodeVec reads = {0}, writes = {0};
+  if (block_access_regions(gc_copy(&b, sizeof b), NULL, &reads, &writes)) {
+    b.reads = reads;
+    b.writes = writes;
+  }
+  r.predicate = int_imm(BOOL, 1, r.node.span);
+  r.block = gc_copy(&b, sizeof b);
+  return gc_copy(&r, sizeof r);
+}
+
+static Node *pipelined(For *loop) {
+  SoftwarePipeline p = {.loop = loop, .analyzer = arith_new()};
+  if (loop->loop_kind != LOOP_SERIAL && loop->loop_kind != LOOP_UNROLLED)
+    refuse(&p, "its iterations do not run one after the other");
+  find_parts(&p);
+  for (int i = 0; i < p.parts.len; i++)
+    for (int j = i + 1; j < p.parts.len; j++) check_dependence(&p, &p.parts.at[i], &p.parts.at[j]);
+  NodeVec buffers = p.realize ? AS(Block, p.realize->block)->alloc_buffers : (NodeVec){0};
+  for each (Node *, b, &buffers) make_versions(&p, *b);
+  return with_block(&p, pipelined_steps(&p));
+}
+
+static Node *rewrite(Mutator *m, Node *n) {
+  if (node_is_expr(n) || IS(Buffer, n)) return n;
+  n = mutate_children(m, n);
+  return is_marked(n) ? pipelined(AS(For, n)) : n;
+}
+
+Node *pass_inject_software_pipeline(Node *n, const PassContext *context) {
+  (void)context;
+  Mutator m = {.rewrite = rewrite};
+  return mutate_children(&m, n);
+}
