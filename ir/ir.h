@@ -178,6 +178,20 @@ bool node_equal(Node *a, Node *b, bool map_free_vars, const char **why);
 /* Equal nodes (map_free_vars = true) have equal hashes. */
 uint64_t node_hash(Node *n);
 
+/* A row of words that stands for some nodes (key.c): those of equal rows differ at most in which
+ * variables they mention; these are `vars`, in the same order. Failed: too large, or no such row
+ * can be made, as of what binds variables or holds data. */
+enum { NODE_KEY_WORDS = 256, NODE_KEY_VARS = 16 };
+typedef struct NodeKey {
+  int len, var_count;
+  bool failed;
+  uint64_t words[NODE_KEY_WORDS];
+  Node *vars[NODE_KEY_VARS];
+} NodeKey;
+void node_key_add(NodeKey *k, Node *n);
+void node_key_word(NodeKey *k, uint64_t word); /* what else is to be told apart */
+uint64_t node_key_hash(const NodeKey *k);
+
 /* ---- scalar expressions (expr.c): checked, matched, folded ---- */
 
 /* Numbers of dtype t, in all its lanes. Integers and bools wrap to the width; floats are rounded.
