@@ -80,7 +80,9 @@ typedef struct RelaxExpr {
 
 /* MAKE(Add, span, dtype, .a = x, .b = y) -> Node *. No checks, no folding: see expr_* below. */
 #define MAKE(Kind, span_, dtype_, ...)                                                             \
-  ((Node *)(void *)NEW(Kind, .node = {NK_##Kind, dtype_, span_} __VA_OPT__(, ) __VA_ARGS__))
+  ((Node *)memcpy(gc_alloc_struct(sizeof(Kind)),                                                   \
+                  &(Kind){.node = {NK_##Kind, dtype_, span_} __VA_OPT__(, ) __VA_ARGS__},          \
+                  sizeof(Kind)))
 
 /* AS(For, n): n as its own struct; an internal error if it is of another kind. */
 #define AS(Kind, n) ((Kind *)(void *)node_check((Node *)(void *)(n), NK_##Kind, __FILE__, __LINE__))
