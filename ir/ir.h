@@ -316,6 +316,7 @@ typedef struct OpInfo {
   void *definition; /* of lang */
 } OpInfo;
 const OpInfo *op_info(const char *name); /* NULL if there is no such operator */
+const OpInfo *op_info_of(const Node *op); /* of an Op */
 void op_register(OpInfo *info);
 extern bool (*op_load_hook)(
     const char *name); /* set by lang: loads the definition; false if none */

@@ -117,7 +117,7 @@ static bool is_default(const OpInfo *info, const char *key, Node *value) {
 }
 
 static void print_op_call(Printer *p, RelaxCall *c, const char *name) {
-  const OpInfo *info = op_info(AS(Op, c->op)->name);
+  const OpInfo *info = op_info_of(c->op);
   str_printf(&p->out, "R.%s(", name);
   print_relax_list(p, c->args);
   Dict *attrs = c->attrs ? AS(Dict, c->attrs) : NULL;

@@ -216,6 +216,7 @@ static bool is_forced_pure(Node *attrs) {
 static WalkResult stop_at_effect(Walker *w, Node *n) {
   (void)w;
   if (IS(Function, n)) return WALK_PRUNE; /* its effects are those of calls of it */
+  if (!node_is_relax(n) && node_family(n->kind) != FAMILY_PART) return WALK_PRUNE; /* none in it */
   return IS(RelaxCall, n) && relax_call_has_effects(n) ? WALK_STOP : WALK_ON;
 }
 
@@ -252,7 +253,8 @@ static void build_graph_function(void *context) {
   NodeVec params = declare_parameters(env, def, &graph->dims);
   Env *inner = env_new(env);
   for each (Node *, p, &params) env_set(inner, AS(RelaxVar, *p)->name, value_node(*p));
-  for each (Ast *, statement, &def->body) declare_type_var(inner, *statement);
+  if (type_vars_exist)
+    for each (Ast *, statement, &def->body) declare_type_var(inner, *statement);
   Node *result = graph_body(inner, &def->body, span);
   Node *body = graph_seq(result, span);
   Node *ret = return_info(env, def, params, body);
