@@ -75,25 +75,7 @@ const char *str_copy_n(const char *text, size_t n) {
   return copy;
 }
 
-const char *str_vformat(const char *format, va_list args) {
-  va_list again;
-  va_copy(again, args);
-  int n = vsnprintf(NULL, 0, format, again);
-  va_end(again);
-  char *text = gc_alloc_raw((size_t)n + 1);
-  vsnprintf(text, (size_t)n + 1, format, args);
-  return text;
-}
-
-const char *str_format(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  const char *text = str_vformat(format, args);
-  va_end(args);
-  return text;
-}
-
-static void builder_reserve(Str *s, size_t more) {
+void str_reserve(Str *s, size_t more) {
   if (s->len + more + 1 <= s->cap) return;
   if (s->len + more > STR_LEN_MAX)
     error_raisef("MemoryError", (Span){0}, "the text would be longer than 2 GB");
@@ -106,7 +88,7 @@ static void builder_reserve(Str *s, size_t more) {
 }
 
 void str_add_n(Str *s, const char *text, size_t n) {
-  builder_reserve(s, n);
+  str_reserve(s, n);
   memcpy(s->at + s->len, text, n);
   s->len += n;
   s->at[s->len] = '\0';
@@ -114,31 +96,14 @@ void str_add_n(Str *s, const char *text, size_t n) {
 
 void str_add(Str *s, const char *text) { str_add_n(s, text, strlen(text)); }
 
-void str_add_char(Str *s, char c) { str_add_n(s, &c, 1); }
-
-void str_vprintf(Str *s, const char *format, va_list args) {
-  enum { OFTEN_ENOUGH = 120 };
-  va_list again;
-  va_copy(again, args);
-  builder_reserve(s, OFTEN_ENOUGH);
-  size_t n = (size_t)vsnprintf(s->at + s->len, OFTEN_ENOUGH, format, args);
-  if (n >= OFTEN_ENOUGH) {
-    builder_reserve(s, n + 1);
-    vsnprintf(s->at + s->len, n + 1, format, again);
-  }
-  va_end(again);
-  s->len += n;
-}
-
-void str_printf(Str *s, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  str_vprintf(s, format, args);
-  va_end(args);
+void str_add_char(Str *s, char c) {
+  str_reserve(s, 1);
+  s->at[s->len++] = c;
+  s->at[s->len] = '\0';
 }
 
 const char *str_text(Str *s) {
-  builder_reserve(s, 0);
+  str_reserve(s, 0);
   s->at[s->len] = '\0';
   return s->at;
 }
