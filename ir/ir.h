@@ -350,6 +350,7 @@ bool relax_call_has_effects(Node *call);
 /* ---- attributes ---- */
 
 Node *dict_new(void);
+Node *dict_make(StrVec keys, NodeVec values); /* keys: interned, each once */
 Node *dict_get(const Node *dict, const char *key); /* NULL if absent, or dict is NULL */
 Node *dict_with(const Node *dict, const char *key,
                 Node *value); /* a new Dict; NULL value removes */

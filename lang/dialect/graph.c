@@ -29,8 +29,13 @@ bool graph_is_leaf(Node *n) {
 
 static Node *as_operand(Node *n);
 
+/* The vector itself where its elements are leaves. */
 static NodeVec as_operands(NodeVec v) {
   NodeVec out = {0};
+  bool leaves = true;
+  for each (Node *, n, &v) leaves &= graph_is_leaf(*n);
+  if (leaves) return v;
+  vec_reserve(&out, v.len);
   for each (Node *, n, &v) vec_push(&out, as_operand(*n));
   return out;
 }
@@ -49,6 +54,7 @@ Node *graph_normalize(Node *n) {
   if (IS(RelaxCall, n)) {
     RelaxCall *c = AS(RelaxCall, n);
     NodeVec args = as_operands(c->args);
+    if (args.at == c->args.at && graph_is_leaf(c->op)) return n;
     return MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = c->sinfo, .op = as_operand(c->op),
                 .args = args, .attrs = c->attrs, .sinfo_args = c->sinfo_args);
   }
