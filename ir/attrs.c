@@ -3,6 +3,10 @@
 
 Node *dict_new(void) { return MAKE(Dict, (Span){0}, VOID_TYPE, .keys = {0}); }
 
+Node *dict_make(StrVec keys, NodeVec values) {
+  return MAKE(Dict, (Span){0}, VOID_TYPE, .keys = keys, .values = values);
+}
+
 static int find_key(const Dict *d, const char *key) {
   for (int i = 0; i < d->keys.len; i++)
     if (str_same(d->keys.at[i], key)) return i;

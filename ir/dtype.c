@@ -111,7 +111,7 @@ static const struct {
     {"u64", "uint64"},
 };
 
-bool dtype_parse(const char *text, DataType *out) {
+static bool parse(const char *text, DataType *out) {
   if (!*text) {
     *out = VOID_TYPE;
     return true;
@@ -125,6 +125,20 @@ bool dtype_parse(const char *text, DataType *out) {
   for (int row = ROWS - 1; row >= 0; row--) /* "float8_e5m2" before "float" */
     if (parse_row(row, text, out)) return true;
   return parse_custom(text, out);
+}
+
+/* Texts name the same few dtypes again and again. */
+bool dtype_parse(const char *text, DataType *out) {
+  static Map known; /* text to DataType */
+  text = str_intern(text);
+  const DataType *t = map_get(&known, text);
+  if (!t) {
+    if (!parse(text, out)) return false;
+    map_set(&known, text, NEW(DataType, out->code, out->bits, out->lanes));
+    return true;
+  }
+  *out = *t;
+  return true;
 }
 
 static const char *make_text(DataType t) {

@@ -89,7 +89,9 @@ typedef struct RelaxExpr {
 
 /* MAKE(Add, span, dtype, .a = x, .b = y) -> Node *. No checks, no folding: see expr_* below. */
 #define MAKE(Kind, span_, dtype_, ...)                                                             \
-  ((Node *)(void *)NEW(Kind, .node = {NK_##Kind, dtype_, span_} __VA_OPT__(, ) __VA_ARGS__))
+  ((Node *)memcpy(gc_alloc_struct(sizeof(Kind)),                                                   \
+                  &(Kind){.node = {NK_##Kind, dtype_, span_} __VA_OPT__(, ) __VA_ARGS__},          \
+                  sizeof(Kind)))
 
 /* AS(For, n): n as its own struct; an internal error if it is of another kind. */
 #define AS(Kind, n) ((Kind *)(void *)node_check((Node *)(void *)(n), NK_##Kind, __FILE__, __LINE__))
@@ -186,6 +188,20 @@ Node *copy_with_fresh_vars(Node *n);
 bool node_equal(Node *a, Node *b, bool map_free_vars, const char **why);
 /* Equal nodes (map_free_vars = true) have equal hashes. */
 uint64_t node_hash(Node *n);
+
+/* A row of words that stands for some nodes (key.c): those of equal rows differ at most in which
+ * variables they mention; these are `vars`, in the same order. Failed: too large, or no such row
+ * can be made, as of what binds variables or holds data. */
+enum { NODE_KEY_WORDS = 256, NODE_KEY_VARS = 16 };
+typedef struct NodeKey {
+  int len, var_count;
+  bool failed;
+  uint64_t words[NODE_KEY_WORDS];
+  Node *vars[NODE_KEY_VARS];
+} NodeKey;
+void node_key_add(NodeKey *k, Node *n);
+void node_key_word(NodeKey *k, uint64_t word); /* what else is to be told apart */
+uint64_t node_key_hash(const NodeKey *k);
 
 /* ---- scalar expressions (expr.c): checked, matched, folded ---- */
 
@@ -309,6 +325,7 @@ typedef struct OpInfo {
   void *definition; /* of lang */
 } OpInfo;
 const OpInfo *op_info(const char *name); /* NULL if there is no such operator */
+const OpInfo *op_info_of(const Node *op); /* of an Op */
 void op_register(OpInfo *info);
 extern bool (*op_load_hook)(
     const char *name); /* set by lang: loads the definition; false if none */
@@ -342,6 +359,7 @@ bool relax_call_has_effects(Node *call);
 /* ---- attributes ---- */
 
 Node *dict_new(void);
+Node *dict_make(StrVec keys, NodeVec values); /* keys: interned, each once */
 Node *dict_get(const Node *dict, const char *key); /* NULL if absent, or dict is NULL */
 Node *dict_with(const Node *dict, const char *key,
                 Node *value); /* a new Dict; NULL value removes */

@@ -46,11 +46,14 @@ bool is_intrin_call(const Node *n, const char *name) {
   return in && str_same(in->name, name);
 }
 
-const OpInfo *op_info(const char *name) {
-  name = str_intern(name);
+/* `name` is interned. */
+static const OpInfo *find_info(const char *name) {
   OpInfo *info = map_get(&infos, name);
   if (info || !op_load_hook || !op_load_hook(name)) return info;
   return map_get(&infos, name);
 }
+
+const OpInfo *op_info(const char *name) { return find_info(str_intern(name)); }
+const OpInfo *op_info_of(const Node *op) { return find_info(AS(Op, op)->name); }
 
 void op_register(OpInfo *info) { map_set(&infos, str_intern(info->name), info); }

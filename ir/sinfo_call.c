@@ -95,10 +95,11 @@ Node *sinfo_of_call_result(Node *func_sinfo, NodeVec args, Span span) {
 
 /* The forms of call whose result is what the call itself says (sinfo_args), and which of them have
  * effects. */
-static const struct {
+typedef struct CallForm {
   const char *name;
   bool has_effects;
-} call_forms[] = {
+} CallForm;
+static const CallForm call_forms[] = {
     {"relax.call_tir", false},           {"relax.call_tir_inplace", false},
     {"relax.call_tir_with_grad", false}, {"relax.call_dps_packed", false},
     {"relax.call_pure_packed", false},   {"relax.call_inplace_packed", false}, /* by promise */
@@ -107,18 +108,21 @@ static const struct {
     {"relax.invoke_closure", true},      {"relax.invoke_pure_closure", false},
 };
 
-static int find_form(const char *name) {
-  for (int i = 0; i < (int)(sizeof call_forms / sizeof *call_forms); i++)
-    if (str_same(name, call_forms[i].name)) return i;
-  return -1;
+/* By the node of the operator, of which there is one. */
+static const CallForm *form_of(const Node *op) {
+  static Map forms;
+  if (!forms.live)
+    for (size_t i = 0; i < sizeof call_forms / sizeof *call_forms; i++)
+      map_set(&forms, op_get(call_forms[i].name), (void *)(uintptr_t)&call_forms[i]);
+  return map_get(&forms, op);
 }
 
 bool relax_call_has_effects(Node *call) {
   Node *op = AS(RelaxCall, call)->op;
   if (IS(Op, op)) {
-    int form = find_form(AS(Op, op)->name);
-    if (form >= 0) return call_forms[form].has_effects;
-    const OpInfo *info = op_info(AS(Op, op)->name);
+    const CallForm *form = form_of(op);
+    if (form) return form->has_effects;
+    const OpInfo *info = op_info_of(op);
     return !info || !info->is_pure;
   }
   Node *sinfo = sinfo_of(op);
@@ -130,16 +134,17 @@ static Node *given_info(RelaxCall *c) {
   return c->sinfo_args.len == 1 ? c->sinfo_args.at[0] : sinfo_tuple(c->sinfo_args, c->node.span);
 }
 
-static Node *info_of_op_call(RelaxCall *c, const char *name) {
-  if (find_form(name) >= 0) return given_info(c);
-  const OpInfo *info = op_info(name);
-  if (!info) error_raisef("NameError", c->node.span, "there is no operator '%s'", name);
+static Node *info_of_op_call(RelaxCall *c) {
+  if (form_of(c->op)) return given_info(c);
+  const OpInfo *info = op_info_of(c->op);
+  if (!info)
+    error_raisef("NameError", c->node.span, "there is no operator '%s'", AS(Op, c->op)->name);
   return info->infer ? info->infer(info, &c->node) : given_info(c);
 }
 
 Node *sinfo_infer_call(Node *call) {
   RelaxCall *c = AS(RelaxCall, call);
-  if (IS(Op, c->op)) return info_of_op_call(c, AS(Op, c->op)->name);
+  if (IS(Op, c->op)) return info_of_op_call(c);
   Node *callee = sinfo_of(c->op);
   if (!callee || IS(ObjectStructInfo, callee)) return given_info(c);
   if (!IS(FuncStructInfo, callee))

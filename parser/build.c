@@ -19,9 +19,10 @@ Ast *ast_error(Parser *p, Span span) {
 
 /* ---- memory ---- */
 
-enum { BLOCK = 32 << 10 };
+enum { BLOCK = (32 << 10) - 16, LARGE = BLOCK / 8 }; /* the collector adds a byte */
 
 void *ast_alloc(Parser *p, size_t n) {
+  if (n >= LARGE) return gc_alloc(n);
   n = (n + 7) & ~(size_t)7;
   if (n > p->block_left) {
     p->block = gc_alloc(BLOCK);
@@ -98,31 +99,65 @@ Ast *ast_finish(Parser *p, Ast *node) {
 
 /* ---- vectors ---- */
 
+/* Like nodes, the elements lie in the blocks; a list that grows leaves its old ones behind. */
+static void make_room(Parser *p, AstVec *v, int cap) {
+  Ast **at = ast_alloc(p, sizeof *at * (size_t)cap);
+  if (v->len) memcpy(at, v->at, sizeof *at * (size_t)v->len);
+  v->at = at;
+  v->cap = cap;
+}
+
+void ast_push(Parser *p, AstVec *v, Ast *a) {
+  if (v->len == v->cap) make_room(p, v, vec_capacity(v->cap, v->len + 1));
+  v->at[v->len++] = a;
+}
+
 /* Most lists stay this short: no room for more is kept. */
-AstVec ast_one(Ast *a) {
-  AstVec v = {NEW_ARRAY(Ast *, 1), 1, 1};
-  v.at[0] = a;
+AstVec ast_one(Parser *p, Ast *a) {
+  AstVec v = {0};
+  make_room(p, &v, 1);
+  ast_push(p, &v, a);
   return v;
 }
 
-AstVec ast_two(Ast *a, Ast *b) {
-  AstVec v = ast_one(a);
-  vec_push(&v, b);
+AstVec ast_two(Parser *p, Ast *a, Ast *b) {
+  AstVec v = {0};
+  make_room(p, &v, 2);
+  ast_push(p, &v, a);
+  ast_push(p, &v, b);
   return v;
 }
 
-AstVec ast_prepend(Ast *a, AstVec rest) {
-  AstVec v = ast_one(a);
-  ast_append(&v, rest);
+AstVec ast_prepend(Parser *p, Ast *a, AstVec rest) {
+  AstVec v = {0};
+  make_room(p, &v, rest.len + 1);
+  ast_push(p, &v, a);
+  ast_append(p, &v, rest);
   return v;
 }
 
-void ast_append(AstVec *to, AstVec more) {
+void ast_append(Parser *p, AstVec *to, AstVec more) {
   if (!to->len) {
     *to = more;
     return;
   }
-  for each (Ast *, e, &more) vec_push(to, *e);
+  for each (Ast *, e, &more) ast_push(p, to, *e);
+}
+
+TokenVec token_one(Parser *p, Token t) {
+  TokenVec v = {ast_alloc(p, sizeof t), 1, 1};
+  v.at[0] = t;
+  return v;
+}
+
+void token_push(Parser *p, TokenVec *v, Token t) {
+  if (v->len == v->cap) {
+    Token *old = v->at;
+    v->cap = vec_capacity(v->cap, v->len + 1);
+    v->at = ast_alloc(p, sizeof t * (size_t)v->cap);
+    memcpy(v->at, old, sizeof t * (size_t)v->len);
+  }
+  v->at[v->len++] = t;
 }
 
 /* ---- atoms ---- */
@@ -150,11 +185,11 @@ Ast *ast_call(Parser *p, Ast *func, AstVec args) {
 }
 
 AstVec ast_args(Parser *p, AstVec args) {
-  return args_check(p, &args) ? args : ast_one(ast_poison(args.at[0]->span));
+  return args_check(p, &args) ? args : ast_one(p, ast_poison(args.at[0]->span));
 }
 
 AstVec ast_params(Parser *p, AstVec params) {
-  return params_check(p, &params) ? params : ast_one(ast_poison(params.at[0]->span));
+  return params_check(p, &params) ? params : ast_one(p, ast_poison(params.at[0]->span));
 }
 
 Ast *ast_target(Parser *p, Ast *e) {
@@ -181,7 +216,7 @@ Ast *ast_subscript(Parser *p, Ast *value, Ast *index) {
 }
 
 Ast *ast_index(Parser *p, Ast *e) {
-  return e->kind == AST_KIND_Starred ? ast_tuple(p, ast_one(e)) : e;
+  return e->kind == AST_KIND_Starred ? ast_tuple(p, ast_one(p, e)) : e;
 }
 
 Ast *ast_slice(Parser *p, Token colon, Ast *lo, Ast *hi, Ast *step) {
@@ -204,15 +239,16 @@ Ast *ast_bool_op(Parser *p, Ast *left, Token op, Ast *right) {
 }
 
 /* A chain is finished when it is whole: one look at all its operands, not one a link. */
-Ast *ast_compare(Ast *left, AstOp op, Ast *right) {
-  AstCompare *c = NEW(AstCompare, .ast = {.kind = AST_KIND_Compare, .span = left->span}, left);
-  return ast_compare_again(&c->ast, op, right);
+Ast *ast_compare(Parser *p, Ast *left, AstOp op, Ast *right) {
+  AstCompare *c =
+      AST_NEW(p, Compare, .ast = {.kind = AST_KIND_Compare, .span = left->span}, left);
+  return ast_compare_again(p, &c->ast, op, right);
 }
 
-Ast *ast_compare_again(Ast *chain, AstOp op, Ast *right) {
+Ast *ast_compare_again(Parser *p, Ast *chain, AstOp op, Ast *right) {
   AstCompare *c = AST_AS(Compare, chain);
   vec_push(&c->ops, op);
-  vec_push(&c->rights, right);
+  ast_push(p, &c->rights, right);
   return chain;
 }
 
@@ -276,12 +312,12 @@ Ast *ast_set(Parser *p, Token open, AstVec items) {
   return AST_MAKE(p, Set, from(p, open.span.lo), items);
 }
 
-Ast *ast_dict(void) { return &NEW(AstDict, .ast = {.kind = AST_KIND_Dict})->ast; }
+Ast *ast_dict(Parser *p) { return &AST_NEW(p, Dict, .ast = {.kind = AST_KIND_Dict})->ast; }
 
-Ast *ast_dict_push(Ast *dict, Ast *key, Ast *value) {
+Ast *ast_dict_push(Parser *p, Ast *dict, Ast *key, Ast *value) {
   AstDict *d = AST_AS(Dict, dict);
-  vec_push(&d->keys, key);
-  vec_push(&d->values, value);
+  ast_push(p, &d->keys, key);
+  ast_push(p, &d->values, value);
   return dict;
 }
 

@@ -9,14 +9,14 @@ Ast *ast_expr_stmt(Parser *p, Ast *value) { return AST_MAKE(p, ExprStmt, value->
 
 /* `a = b = c = value` is finished when it is whole; until then `value` may be the next target. */
 Ast *ast_assign(Parser *p, Ast *target, Ast *value) {
-  AstVec targets = ast_one(ast_target(p, target));
-  return &NEW(AstAssign, .ast = {.kind = AST_KIND_Assign, .span = target->span}, targets, value)
-              ->ast;
+  AstVec targets = ast_one(p, ast_target(p, target));
+  Ast head = {.kind = AST_KIND_Assign, .span = target->span};
+  return &AST_NEW(p, Assign, .ast = head, targets, value)->ast;
 }
 
 Ast *ast_assign_again(Parser *p, Ast *assign, Ast *value) {
   AstAssign *s = AST_AS(Assign, assign);
-  vec_push(&s->targets, ast_target(p, s->value));
+  ast_push(p, &s->targets, ast_target(p, s->value));
   s->value = value;
   return assign;
 }
@@ -60,7 +60,7 @@ Ast *ast_assert(Parser *p, Token t, Ast *cond, Ast *message) {
 Ast *ast_delete(Parser *p, Token t, Ast *targets) {
   if (!target_check(p, targets, TARGET_DELETE)) return ast_error(p, from(p, t));
   bool several = targets->kind == AST_KIND_Tuple && !AST_AS(Tuple, targets)->parenthesized;
-  AstVec list = several ? AST_AS(Tuple, targets)->items : ast_one(targets);
+  AstVec list = several ? AST_AS(Tuple, targets)->items : ast_one(p, targets);
   return AST_MAKE(p, Delete, from(p, t), list);
 }
 
@@ -105,7 +105,7 @@ Ast *ast_import_from(Parser *p, Token t, int level, const TokenVec *module, AstV
 
 /* A clause of a chain; ast_if finishes it. */
 Ast *ast_elif(Parser *p, Token t, Ast *cond, AstVec body) {
-  return &NEW(AstIf, .ast = {.kind = AST_KIND_If, .span = from(p, t)}, cond, body)->ast;
+  return &AST_NEW(p, If, .ast = {.kind = AST_KIND_If, .span = from(p, t)}, cond, body)->ast;
 }
 
 /* Hangs each clause of the chain into the one before it, from the last on. */
@@ -114,7 +114,7 @@ Ast *ast_if(Parser *p, Token t, Ast *cond, AstVec body, AstVec elifs, AstVec ore
     AstIf *clause = AST_AS(If, elifs.at[i]);
     clause->orelse = orelse;
     clause->ast.span.hi = p->last;
-    orelse = ast_one(ast_finish(p, &clause->ast));
+    orelse = ast_one(p, ast_finish(p, &clause->ast));
   }
   return AST_MAKE(p, If, from(p, t), cond, body, orelse);
 }

@@ -23,12 +23,10 @@ static bool fault(const FString *f, const char *lo, const char *hi, const char *
   return false;
 }
 
-void fstring_flush(AstVec *parts, Str *pending, Span *pending_span) {
+void fstring_flush(Parser *p, AstVec *parts, Str *pending, Span *pending_span) {
   if (!pending->len) return;
   const char *text = str_copy_n(str_text(pending), pending->len);
-  AstStr *part = NEW(AstStr, .ast = {.kind = AST_KIND_Str, .depth = 1, .span = *pending_span}, text,
-                     pending->len, false);
-  vec_push(parts, &part->ast);
+  ast_push(p, parts, AST_MAKE(p, Str, *pending_span, text, pending->len, false));
   pending->len = 0;
   *pending_span = (Span){0, 0};
 }
@@ -97,7 +95,7 @@ static bool parse_spec(FString *f, Ast **spec) {
   bool good = parse_parts(f, &parts, &pending, &pending_span);
   f->level--;
   if (!good) return false;
-  fstring_flush(&parts, &pending, &pending_span);
+  fstring_flush(f->p, &parts, &pending, &pending_span);
   *spec = AST_MAKE(f->p, FString, ((Span){place(f, from), place(f, f->at)}), parts);
   return true;
 }
@@ -119,7 +117,7 @@ static bool parse_value(FString *f, const char *end, AstFormatField *field) {
 /* At '{'. */
 static bool parse_field(FString *f, AstVec *parts) {
   const char *from = f->at++;
-  AstFormatField *field = NEW(AstFormatField, .ast = {.kind = AST_KIND_FormatField});
+  AstFormatField *field = AST_NEW(f->p, FormatField, .ast = {.kind = AST_KIND_FormatField});
   if (!parse_value(f, find_end(f), field)) return false;
   if (f->at < f->end && *f->at == '!' && !parse_conversion(f, &field->conversion)) return false;
   if (f->at < f->end && *f->at == ':' && !parse_spec(f, &field->spec)) return false;
@@ -127,7 +125,7 @@ static bool parse_field(FString *f, AstVec *parts) {
   f->at++;
   field->ast.span = (Span){place(f, from), place(f, f->at)};
   Ast *done = ast_finish(f->p, &field->ast);
-  vec_push(parts, done);
+  ast_push(f->p, parts, done);
   return true;
 }
 
@@ -157,7 +155,7 @@ static bool parse_parts(FString *f, AstVec *parts, Str *pending, Span *pending_s
       str_add_char(pending, *f->at);
       f->at += 2;
     } else if (*f->at == '{') {
-      fstring_flush(parts, pending, pending_span);
+      fstring_flush(f->p, parts, pending, pending_span);
       good = parse_field(f, parts);
     } else {
       return f->level ? true

@@ -82,16 +82,16 @@ start ::= START_MODULE body(B).                       { p->body = B; }
 start ::= START_EXPRESSION value(E).                  { p->expression = E; }
 
 body(B) ::= .                                         { B = (AstVec){0}; }
-body(B) ::= body(B) line(L).                          { ast_append(&B, L); }
-body(B) ::= body(B) compound(S).                      { vec_push(&B, S); }
-body(B) ::= body(B) error NEWLINE.                    { vec_push(&B, parse_recovered(p)); RECOVERED(); }
-body(B) ::= body(B) extra_indent body(C) DEDENT.      { ast_append(&B, C); }
+body(B) ::= body(B) line(L).                          { ast_append(p, &B, L); }
+body(B) ::= body(B) compound(S).                      { ast_push(p, &B, S); }
+body(B) ::= body(B) error NEWLINE.                    { ast_push(p, &B, parse_recovered(p)); RECOVERED(); }
+body(B) ::= body(B) extra_indent body(C) DEDENT.      { ast_append(p, &B, C); }
 extra_indent ::= INDENT(T).                           { parse_extra_indent(p, T); }
 
 line(L) ::= smalls(L) NEWLINE.
 line(L) ::= smalls(L) SEMI NEWLINE.
-smalls(L) ::= small(S).                               { L = ast_one(S); }
-smalls(L) ::= smalls(L) SEMI small(S).                { vec_push(&L, S); }
+smalls(L) ::= small(S).                               { L = ast_one(p, S); }
+smalls(L) ::= smalls(L) SEMI small(S).                { ast_push(p, &L, S); }
 
 /* ==== Simple statements ==== */
 
@@ -116,8 +116,8 @@ small(S) ::= ASSERT(T) test(C).                       { S = ast_assert(p, T, C, 
 small(S) ::= ASSERT(T) test(C) COMMA test(M).         { S = ast_assert(p, T, C, M); }
 small(S) ::= DEL(T) target(V).                        { S = ast_delete(p, T, V); }
 small(S) ::= GLOBAL|NONLOCAL(T) names(N).             { S = ast_scope(p, T, N); }
-names(L) ::= NAME(N).                                 { L = ast_one(ast_name(p, N)); }
-names(L) ::= names(L) COMMA NAME(N).                  { vec_push(&L, ast_name(p, N)); }
+names(L) ::= NAME(N).                                 { L = ast_one(p, ast_name(p, N)); }
+names(L) ::= names(L) COMMA NAME(N).                  { ast_push(p, &L, ast_name(p, N)); }
 
 small(S) ::= IMPORT(T) aliases(A).                    { S = ast_import(p, T, A); }
 small(S) ::= FROM(T) dots(D) IMPORT imported(A).      { S = ast_import_from(p, T, D, NULL, A); }
@@ -125,20 +125,20 @@ small(S) ::= FROM(T) dots(D) dotted(M) IMPORT imported(A). { S = ast_import_from
 dots(D) ::= .                                         { D = 0; }
 dots(D) ::= dots(C) DOT.                              { D = C + 1; }
 dots(D) ::= dots(C) ELLIPSIS.                         { D = C + 3; }
-imported(L) ::= STAR(T).                              { L = ast_one(ast_alias_all(p, T)); }
+imported(L) ::= STAR(T).                              { L = ast_one(p, ast_alias_all(p, T)); }
 imported(L) ::= alias_list(L).
 imported(L) ::= LPAR alias_list(A) RPAR.              { L = A; }
 imported(L) ::= LPAR alias_list(A) COMMA RPAR.        { L = A; }
-alias_list(L) ::= alias(A).                           { L = ast_one(A); }
-alias_list(L) ::= alias_list(L) COMMA alias(A).       { vec_push(&L, A); }
-alias(A) ::= NAME(N).                                 { A = ast_alias(p, token_one(N), NULL); }
-alias(A) ::= NAME(N) AS NAME(B).                      { A = ast_alias(p, token_one(N), &B); }
-aliases(L) ::= module_alias(A).                       { L = ast_one(A); }
-aliases(L) ::= aliases(L) COMMA module_alias(A).      { vec_push(&L, A); }
+alias_list(L) ::= alias(A).                           { L = ast_one(p, A); }
+alias_list(L) ::= alias_list(L) COMMA alias(A).       { ast_push(p, &L, A); }
+alias(A) ::= NAME(N).                                 { A = ast_alias(p, token_one(p, N), NULL); }
+alias(A) ::= NAME(N) AS NAME(B).                      { A = ast_alias(p, token_one(p, N), &B); }
+aliases(L) ::= module_alias(A).                       { L = ast_one(p, A); }
+aliases(L) ::= aliases(L) COMMA module_alias(A).      { ast_push(p, &L, A); }
 module_alias(A) ::= dotted(M).                        { A = ast_alias(p, M, NULL); }
 module_alias(A) ::= dotted(M) AS NAME(B).             { A = ast_alias(p, M, &B); }
-dotted(M) ::= NAME(N).                                { M = token_one(N); }
-dotted(M) ::= dotted(M) DOT NAME(N).                  { vec_push(&M, N); }
+dotted(M) ::= NAME(N).                                { M = token_one(p, N); }
+dotted(M) ::= dotted(M) DOT NAME(N).                  { token_push(p, &M, N); }
 
 /* ==== Compound statements ==== */
 
@@ -146,12 +146,12 @@ block(B) ::= COLON line(L).                           { B = L; }
 block(B) ::= COLON NEWLINE INDENT body(L) DEDENT.     { B = L; }
 block(B) ::= no_colon INDENT body(L) DEDENT.          { B = L; }
 block(B) ::= COLON NEWLINE.                           { B = parse_no_block(p); }
-block(B) ::= no_colon(N).              [NEWLINE]      { B = ast_one(ast_error(p, N.span)); }
+block(B) ::= no_colon(N).              [NEWLINE]      { B = ast_one(p, ast_error(p, N.span)); }
 no_colon(N) ::= NEWLINE(T).                           { N = parse_no_colon(p, T); }
 
 compound(S) ::= IF(T) named(C) block(B) elifs(L) else(E). { S = ast_if(p, T, C, B, L, E); }
 elifs(L) ::= .                                        { L = (AstVec){0}; }
-elifs(L) ::= elifs(L) ELIF(T) named(C) block(B).      { vec_push(&L, ast_elif(p, T, C, B)); }
+elifs(L) ::= elifs(L) ELIF(T) named(C) block(B).      { ast_push(p, &L, ast_elif(p, T, C, B)); }
 else(E) ::= .                                         { E = (AstVec){0}; }
 else(E) ::= ELSE block(B).                            { E = B; }
 
@@ -160,7 +160,7 @@ compound(S) ::= FOR(T) loop_target(V) IN testlist(I) block(B) else(E). { S = ast
 
 compound(S) ::= TRY(T) block(B) handlers(H) else(E) finally(F). { S = ast_try(p, T, B, H, E, F); }
 handlers(L) ::= .                                     { L = (AstVec){0}; }
-handlers(L) ::= handlers(L) handler(H).               { vec_push(&L, H); }
+handlers(L) ::= handlers(L) handler(H).               { ast_push(p, &L, H); }
 handler(H) ::= EXCEPT(T) block(B).                    { H = ast_handler(p, T, NULL, NULL, B); }
 handler(H) ::= EXCEPT(T) test(E) block(B).            { H = ast_handler(p, T, E, NULL, B); }
 handler(H) ::= EXCEPT(T) test(E) AS NAME(N) block(B). { H = ast_handler(p, T, E, &N, B); }
@@ -169,23 +169,23 @@ finally(F) ::= FINALLY block(B).                      { F = B; }
 
 compound(S) ::= WITH(T) with_items(I) block(B).       { S = ast_with(p, T, I, B); }
 compound(S) ::= WITH(T) WITH_LPAR inner_items(I) RPAR block(B). { S = ast_with(p, T, I, B); }
-with_items(L) ::= with_item(I).                       { L = ast_one(I); }
-with_items(L) ::= with_items(L) COMMA with_item(I).   { vec_push(&L, I); }
+with_items(L) ::= with_item(I).                       { L = ast_one(p, I); }
+with_items(L) ::= with_items(L) COMMA with_item(I).   { ast_push(p, &L, I); }
 with_item(I) ::= test(E).                             { I = ast_with_item(p, E, NULL); }
 with_item(I) ::= test(E) AS star_target(T).           { I = ast_with_item(p, E, T); }
 inner_items(L) ::= inner_list(L).
 inner_items(L) ::= inner_list(L) COMMA.
-inner_items(L) ::= yield(E).                          { L = ast_one(ast_with_item(p, E, NULL)); }
-inner_list(L) ::= inner_item(I).                      { L = ast_one(I); }
-inner_list(L) ::= inner_list(L) COMMA inner_item(I).  { vec_push(&L, I); }
+inner_items(L) ::= yield(E).                          { L = ast_one(p, ast_with_item(p, E, NULL)); }
+inner_list(L) ::= inner_item(I).                      { L = ast_one(p, I); }
+inner_list(L) ::= inner_list(L) COMMA inner_item(I).  { ast_push(p, &L, I); }
 inner_item(I) ::= named(E).                           { I = ast_with_item(p, E, NULL); }
 inner_item(I) ::= test(E) AS star_target(T).          { I = ast_with_item(p, E, T); }
 
 compound(S) ::= definition(S).
 compound(S) ::= decorators(D) definition(N).          { S = ast_decorate(p, D, N); }
 compound(S) ::= decorators(D).         [NEWLINE]      { S = parse_no_definition(p, D); }
-decorators(L) ::= AT(T) named(E) NEWLINE.             { L = ast_one(ast_paren(p, T, E)); }
-decorators(L) ::= decorators(L) AT(T) named(E) NEWLINE. { vec_push(&L, ast_paren(p, T, E)); }
+decorators(L) ::= AT(T) named(E) NEWLINE.             { L = ast_one(p, ast_paren(p, T, E)); }
+decorators(L) ::= decorators(L) AT(T) named(E) NEWLINE. { ast_push(p, &L, ast_paren(p, T, E)); }
 
 definition(S) ::= DEF(T) NAME(N) type_params(Y) LPAR params(P) RPAR result(R) block(B).
                                                       { S = ast_def(p, T, N, Y, P, R, B); }
@@ -201,8 +201,8 @@ result(R) ::= ARROW test(E).                          { R = E; }
 params(L) ::= .                                       { L = (AstVec){0}; }
 params(L) ::= param_list(A).                          { L = ast_params(p, A); }
 params(L) ::= param_list(A) COMMA.                    { L = ast_params(p, A); }
-param_list(L) ::= param(A).                           { L = ast_one(A); }
-param_list(L) ::= param_list(L) COMMA param(A).       { vec_push(&L, A); }
+param_list(L) ::= param(A).                           { L = ast_one(p, A); }
+param_list(L) ::= param_list(L) COMMA param(A).       { ast_push(p, &L, A); }
 param(A) ::= NAME(N) annotation(T) default(D).        { A = ast_param(p, N, N, T, D); }
 param(A) ::= STAR(S) NAME(N) annotation(T).           { A = ast_param(p, S, N, T, NULL); }
 param(A) ::= DOUBLE_STAR(S) NAME(N) annotation(T).    { A = ast_param(p, S, N, T, NULL); }
@@ -223,28 +223,28 @@ yield(E) ::= YIELD(T) testlist(V).                    { E = ast_yield(p, T, V, f
 yield(E) ::= YIELD(T) FROM test(V).                   { E = ast_yield(p, T, V, true); }
 
 testlist(E) ::= star_test(A).                         { E = ast_not_starred(p, A); }
-testlist(E) ::= star_test(A) COMMA.                   { E = ast_tuple(p, ast_one(A)); }
+testlist(E) ::= star_test(A) COMMA.                   { E = ast_tuple(p, ast_one(p, A)); }
 testlist(E) ::= tests(L).                             { E = ast_tuple(p, L); }
 testlist(E) ::= tests(L) COMMA.                       { E = ast_tuple(p, L); }
-tests(L) ::= star_test(A) COMMA star_test(B).         { L = ast_two(A, B); }
-tests(L) ::= tests(L) COMMA star_test(A).             { vec_push(&L, A); }
+tests(L) ::= star_test(A) COMMA star_test(B).         { L = ast_two(p, A, B); }
+tests(L) ::= tests(L) COMMA star_test(A).             { ast_push(p, &L, A); }
 star_test(E) ::= test(E).
 star_test(E) ::= STAR(T) arith(A).                    { E = ast_starred(p, T, A); }
 
 target(E) ::= star_target(A).                         { E = ast_not_starred(p, A); }
-target(E) ::= star_target(A) COMMA.                   { E = ast_tuple(p, ast_one(A)); }
+target(E) ::= star_target(A) COMMA.                   { E = ast_tuple(p, ast_one(p, A)); }
 target(E) ::= targets(L).                             { E = ast_tuple(p, L); }
 target(E) ::= targets(L) COMMA.                       { E = ast_tuple(p, L); }
-targets(L) ::= star_target(A) COMMA star_target(B).   { L = ast_two(A, B); }
-targets(L) ::= targets(L) COMMA star_target(A).       { vec_push(&L, A); }
+targets(L) ::= star_target(A) COMMA star_target(B).   { L = ast_two(p, A, B); }
+targets(L) ::= targets(L) COMMA star_target(A).       { ast_push(p, &L, A); }
 loop_target(E) ::= target(A).                         { E = ast_target(p, A); }
 star_target(E) ::= arith(E).
 star_target(E) ::= STAR(T) arith(A).                  { E = ast_starred(p, T, A); }
 
 elements(L) ::= element_list(L).
 elements(L) ::= element_list(L) COMMA.
-element_list(L) ::= element(A).                       { L = ast_one(A); }
-element_list(L) ::= element_list(L) COMMA element(A). { vec_push(&L, A); }
+element_list(L) ::= element(A).                       { L = ast_one(p, A); }
+element_list(L) ::= element_list(L) COMMA element(A). { ast_push(p, &L, A); }
 element(E) ::= named(E).
 element(E) ::= STAR(T) arith(A).                      { E = ast_starred(p, T, A); }
 
@@ -259,8 +259,8 @@ test(E) ::= LAMBDA(T) lambda_params(L) COLON test(B). { E = ast_lambda(p, T, L, 
 lambda_params(L) ::= .                                { L = (AstVec){0}; }
 lambda_params(L) ::= lambda_list(A).                  { L = ast_params(p, A); }
 lambda_params(L) ::= lambda_list(A) COMMA.            { L = ast_params(p, A); }
-lambda_list(L) ::= lambda_param(A).                   { L = ast_one(A); }
-lambda_list(L) ::= lambda_list(L) COMMA lambda_param(A). { vec_push(&L, A); }
+lambda_list(L) ::= lambda_param(A).                   { L = ast_one(p, A); }
+lambda_list(L) ::= lambda_list(L) COMMA lambda_param(A). { ast_push(p, &L, A); }
 lambda_param(A) ::= NAME(N) default(D).               { A = ast_param(p, N, N, NULL, D); }
 lambda_param(A) ::= STAR(S) NAME(N).                  { A = ast_param(p, S, N, NULL, NULL); }
 lambda_param(A) ::= DOUBLE_STAR(S) NAME(N).           { A = ast_param(p, S, N, NULL, NULL); }
@@ -272,8 +272,8 @@ logic(E) ::= logic(A) AND(O) logic(B).                { E = ast_bool_op(p, A, O,
 logic(E) ::= NOT(O) logic(A).                         { E = ast_unary(p, O, A); }
 logic(E) ::= arith(E).
 logic(E) ::= compare(C).                              { E = ast_compare_end(p, C); }
-compare(E) ::= arith(A) compare_op(O) arith(B).       { E = ast_compare(A, O, B); }
-compare(E) ::= compare(C) compare_op(O) arith(B).     { E = ast_compare_again(C, O, B); }
+compare(E) ::= arith(A) compare_op(O) arith(B).       { E = ast_compare(p, A, O, B); }
+compare(E) ::= compare(C) compare_op(O) arith(B).     { E = ast_compare_again(p, C, O, B); }
 compare_op(O) ::= EQ|NE|LT|LE|GT|GE|IN(T).            { O = token_op(T); }
 compare_op(O) ::= NOT IN.                             { O = AST_NOT_IN; }
 compare_op(O) ::= IS.                                 { O = AST_IS; }
@@ -297,20 +297,20 @@ primary(E) ::= primary(A) LSQB index(I) RSQB.         { E = ast_subscript(p, A, 
 args(L) ::= .                                         { L = (AstVec){0}; }
 args(L) ::= arg_list(A).                              { L = ast_args(p, A); }
 args(L) ::= arg_list(A) COMMA.                        { L = ast_args(p, A); }
-args(L) ::= named(E) clauses(C).                      { L = ast_one(ast_generator(p, E, C)); }
-arg_list(L) ::= arg(A).                               { L = ast_one(A); }
-arg_list(L) ::= arg_list(L) COMMA arg(A).             { vec_push(&L, A); }
+args(L) ::= named(E) clauses(C).                      { L = ast_one(p, ast_generator(p, E, C)); }
+arg_list(L) ::= arg(A).                               { L = ast_one(p, A); }
+arg_list(L) ::= arg_list(L) COMMA arg(A).             { ast_push(p, &L, A); }
 arg(A) ::= named(A).
 arg(A) ::= NAME(N) EQUAL test(V).                     { A = ast_keyword(p, N, &N, V); }
 arg(A) ::= STAR(T) test(V).                           { A = ast_starred(p, T, V); }
 arg(A) ::= DOUBLE_STAR(T) test(V).                    { A = ast_keyword(p, T, NULL, V); }
 
 index(I) ::= subscript(A).                            { I = ast_index(p, A); }
-index(I) ::= subscript(A) COMMA.                      { I = ast_tuple(p, ast_one(A)); }
+index(I) ::= subscript(A) COMMA.                      { I = ast_tuple(p, ast_one(p, A)); }
 index(I) ::= subscripts(L).                           { I = ast_tuple(p, L); }
 index(I) ::= subscripts(L) COMMA.                     { I = ast_tuple(p, L); }
-subscripts(L) ::= subscript(A) COMMA subscript(B).    { L = ast_two(A, B); }
-subscripts(L) ::= subscripts(L) COMMA subscript(A).   { vec_push(&L, A); }
+subscripts(L) ::= subscript(A) COMMA subscript(B).    { L = ast_two(p, A, B); }
+subscripts(L) ::= subscripts(L) COMMA subscript(A).   { ast_push(p, &L, A); }
 subscript(E) ::= element(E).
 subscript(E) ::= bound(A) COLON(T) bound(B).          { E = ast_slice(p, T, A, B, NULL); }
 subscript(E) ::= bound(A) COLON(T) bound(B) COLON bound(C). { E = ast_slice(p, T, A, B, C); }
@@ -324,14 +324,14 @@ atom(E) ::= INT(T).                                   { E = ast_int(p, T); }
 atom(E) ::= FLOAT(T).                                 { E = ast_float(p, T); }
 atom(E) ::= strings(L).                               { E = ast_strings(p, L); }
 atom(E) ::= NONE|TRUE|FALSE|ELLIPSIS(T).              { E = ast_constant(p, T); }
-strings(L) ::= STRING(T).                             { L = token_one(T); }
-strings(L) ::= strings(L) STRING(T).                  { vec_push(&L, T); }
+strings(L) ::= STRING(T).                             { L = token_one(p, T); }
+strings(L) ::= strings(L) STRING(T).                  { token_push(p, &L, T); }
 
 atom(E) ::= LPAR(T) RPAR.                             { E = ast_paren_tuple(p, T, (AstVec){0}); }
 atom(E) ::= LPAR(T) yield(A) RPAR.                    { E = ast_paren(p, T, A); }
 atom(E) ::= LPAR(T) element(A) RPAR.                  { E = ast_paren(p, T, ast_not_starred(p, A)); }
-atom(E) ::= LPAR(T) element(A) COMMA RPAR.            { E = ast_paren_tuple(p, T, ast_one(A)); }
-atom(E) ::= LPAR(T) element(A) COMMA elements(L) RPAR. { E = ast_paren_tuple(p, T, ast_prepend(A, L)); }
+atom(E) ::= LPAR(T) element(A) COMMA RPAR.            { E = ast_paren_tuple(p, T, ast_one(p, A)); }
+atom(E) ::= LPAR(T) element(A) COMMA elements(L) RPAR. { E = ast_paren_tuple(p, T, ast_prepend(p, A, L)); }
 atom(E) ::= LPAR(T) named(A) clauses(C) RPAR.         { E = ast_paren(p, T, ast_generator(p, A, C)); }
 
 atom(E) ::= LSQB(T) RSQB.                             { E = ast_list(p, T, (AstVec){0}); }
@@ -341,17 +341,17 @@ atom(E) ::= LSQB(T) named(A) clauses(C) RSQB.         { E = ast_comprehension(p,
 atom(E) ::= LBRACE(T) elements(L) RBRACE.             { E = ast_set(p, T, L); }
 atom(E) ::= LBRACE(T) named(A) clauses(C) RBRACE.     { E = ast_comprehension(p, T, AST_SET, A, NULL, C); }
 
-atom(E) ::= LBRACE(T) RBRACE.                         { E = ast_dict_end(p, T, ast_dict()); }
+atom(E) ::= LBRACE(T) RBRACE.                         { E = ast_dict_end(p, T, ast_dict(p)); }
 atom(E) ::= LBRACE(T) pairs(D) RBRACE.                { E = ast_dict_end(p, T, D); }
 atom(E) ::= LBRACE(T) pairs(D) COMMA RBRACE.          { E = ast_dict_end(p, T, D); }
 atom(E) ::= LBRACE(T) test(K) COLON test(V) clauses(C) RBRACE. { E = ast_comprehension(p, T, AST_DICT, K, V, C); }
-pairs(D) ::= test(K) COLON test(V).                   { D = ast_dict_push(ast_dict(), K, V); }
-pairs(D) ::= DOUBLE_STAR arith(V).                    { D = ast_dict_push(ast_dict(), NULL, V); }
-pairs(D) ::= pairs(E) COMMA test(K) COLON test(V).    { D = ast_dict_push(E, K, V); }
-pairs(D) ::= pairs(E) COMMA DOUBLE_STAR arith(V).     { D = ast_dict_push(E, NULL, V); }
+pairs(D) ::= test(K) COLON test(V).                   { D = ast_dict_push(p, ast_dict(p), K, V); }
+pairs(D) ::= DOUBLE_STAR arith(V).                    { D = ast_dict_push(p, ast_dict(p), NULL, V); }
+pairs(D) ::= pairs(E) COMMA test(K) COLON test(V).    { D = ast_dict_push(p, E, K, V); }
+pairs(D) ::= pairs(E) COMMA DOUBLE_STAR arith(V).     { D = ast_dict_push(p, E, NULL, V); }
 
-clauses(L) ::= clause(C).                             { L = ast_one(C); }
-clauses(L) ::= clauses(L) clause(C).                  { vec_push(&L, C); }
+clauses(L) ::= clause(C).                             { L = ast_one(p, C); }
+clauses(L) ::= clauses(L) clause(C).                  { ast_push(p, &L, C); }
 clause(C) ::= FOR(T) loop_target(V) IN logic(I) conditions(L). { C = ast_comp_for(p, T, V, I, L); }
 conditions(L) ::= .                                   { L = (AstVec){0}; }
-conditions(L) ::= conditions(L) IF logic(C).          { vec_push(&L, C); }
+conditions(L) ::= conditions(L) IF logic(C).          { ast_push(p, &L, C); }

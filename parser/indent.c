@@ -17,7 +17,7 @@ static bool is_eol(char c) { return c == '\n' || c == '\r'; }
 void layout_start(Layout *l, const char *text, size_t len, uint32_t base, bool joined) {
   size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   *l = (Layout){.text = text + mark, .base = base + (uint32_t)mark, .joined = joined};
-  l->lexer = (Lexer){.start = l->text, .cursor = l->text, .marker = l->text, .end = text + len};
+  l->lexer = (Lexer){.start = l->text, .cursor = l->text, .end = text + len};
   l->last = l->base;
 }
 
@@ -66,14 +66,10 @@ static int closer_of(int opener) {
   return opener == T_LPAR ? T_RPAR : opener == T_LSQB ? T_RSQB : T_RBRACE;
 }
 
-/* Keeps account of a bracket; a closing one that closes nothing becomes UNMATCHED. */
-static Token count_bracket(Layout *l, Token t) {
-  if (t.kind == T_LPAR || t.kind == T_LSQB || t.kind == T_LBRACE) {
-    vec_push(&l->brackets, t);
-  } else if (t.kind == T_RPAR || t.kind == T_RSQB || t.kind == T_RBRACE) {
-    l->opener = l->brackets.len ? vec_pop(&l->brackets) : (Token){0};
-    if (!l->opener.kind || closer_of(l->opener.kind) != t.kind) t.kind = T_UNMATCHED;
-  }
+/* A closing bracket that closes nothing becomes UNMATCHED. */
+static Token close_bracket(Layout *l, Token t) {
+  l->opener = l->brackets.len ? vec_pop(&l->brackets) : (Token){0};
+  if (!l->opener.kind || closer_of(l->opener.kind) != t.kind) t.kind = T_UNMATCHED;
   return t;
 }
 
@@ -189,18 +185,31 @@ static Token end_of_text(Layout *l) {
   return token(l, 0);
 }
 
+/* A word that only ever begins a statement, first in its line, inside brackets: these were not
+ * closed. */
+static bool is_lead_in_brackets(const Layout *l, int kind) {
+  return token_class(kind) == TOKEN_LEAD && l->brackets.len && !l->joined &&
+         line_start(l, l->lexer.start);
+}
+
 static Token any_token(Layout *l, int kind) {
   Token t = token(l, kind);
-  if (l->brackets.len && !l->joined && line_start(l, l->lexer.start) &&
-      token_class(kind) == TOKEN_LEAD) {
+  switch (kind) {
+  case T_LPAR:
+  case T_LSQB:
+  case T_LBRACE: vec_push(&l->brackets, t); break;
+  case T_RPAR:
+  case T_RSQB:
+  case T_RBRACE: t = close_bracket(l, t); break;
+  default:
+    if (!is_lead_in_brackets(l, kind)) break;
     Token open = unclosed(l);
     layout_restart_line(l, t);
     return open;
   }
-  t = count_bracket(l, t);
   if (!l->in_line && !l->joined) t = place_line(l, t);
   l->last_kind = kind;
-  if (!l->has_held) l->last = offset(l, l->lexer.cursor);
+  if (!l->has_held) l->last = t.span.hi;
   return t;
 }
 

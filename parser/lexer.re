@@ -11,15 +11,19 @@
   re2c:yyfill:enable = 0;
   re2c:flags:utf-8 = 1;
   re2c:define:YYCTYPE = "unsigned char";
-  re2c:define:YYCURSOR = "s->cursor";
-  re2c:define:YYMARKER = "s->marker";
+  re2c:define:YYCURSOR = "cursor";
+  re2c:define:YYMARKER = "marker";
   re2c:define:YYLIMIT = "s->end";
 */
 /*!include:re2c "unicode_categories.re" */
 
+/* The end of every rule: the cursor is a local variable, which the automaton moves byte by byte. */
+#define GIVE(kind) return s->cursor = cursor, kind
+
 int lexer_next(Lexer *s) {
+  const char *cursor = s->cursor, *marker = cursor;
 next:
-  s->start = s->cursor;
+  s->start = cursor;
   /*!re2c
   any      = [^];
   eol      = "\r\n" | "\n" | "\r";
@@ -41,44 +45,44 @@ next:
   doubles  = ["]["]["] (["]{0,2} ([^"\\] | escaped))*;
 
   [ \t\f]+ | "\\" eol           { goto next; }
-  eol                           { return T_NEWLINE; }
-  "#" [^\r\n]*                  { return T_COMMENT; }
-  word                          { return token_keyword(s->start, (size_t)(s->cursor - s->start)); }
-  int                           { return T_INT; }
-  float                         { return T_FLOAT; }
-  digit [0-9a-zA-Z_]* | float [0-9a-zA-Z_]+         { return T_BAD_NUMBER; }
-  prefix? (single "'" | double ["] | singles "'''" | doubles ["]["]["])  { return T_STRING; }
-  prefix? (single | double) "\\"?                   { return T_OPEN_STRING; }
-  prefix? (singles "'"{0,2} | doubles ["]{0,2}) "\\"?  { return T_OPEN_TEXT; }
+  eol                           { GIVE(T_NEWLINE); }
+  "#" [^\r\n]*                  { GIVE(T_COMMENT); }
+  word                          { GIVE(token_keyword(s->start, (size_t)(cursor - s->start))); }
+  int                           { GIVE(T_INT); }
+  float                         { GIVE(T_FLOAT); }
+  digit [0-9a-zA-Z_]* | float [0-9a-zA-Z_]+         { GIVE(T_BAD_NUMBER); }
+  prefix? (single "'" | double ["] | singles "'''" | doubles ["]["]["])  { GIVE(T_STRING); }
+  prefix? (single | double) "\\"?                   { GIVE(T_OPEN_STRING); }
+  prefix? (singles "'"{0,2} | doubles ["]{0,2}) "\\"?  { GIVE(T_OPEN_TEXT); }
 
-  "("   { return T_LPAR; }      ")"   { return T_RPAR; }
-  "["   { return T_LSQB; }      "]"   { return T_RSQB; }
-  "{"   { return T_LBRACE; }    "}"   { return T_RBRACE; }
-  ","   { return T_COMMA; }     ":"   { return T_COLON; }
-  ";"   { return T_SEMI; }      "."   { return T_DOT; }
-  "..." { return T_ELLIPSIS; }  "->"  { return T_ARROW; }
-  "="   { return T_EQUAL; }     ":="  { return T_WALRUS; }
-  "+"   { return T_PLUS; }      "+="  { return T_PLUS_EQUAL; }
-  "-"   { return T_MINUS; }     "-="  { return T_MINUS_EQUAL; }
-  "*"   { return T_STAR; }      "*="  { return T_STAR_EQUAL; }
-  "/"   { return T_SLASH; }     "/="  { return T_SLASH_EQUAL; }
-  "//"  { return T_DOUBLE_SLASH; }    "//="  { return T_DOUBLE_SLASH_EQUAL; }
-  "%"   { return T_PERCENT; }   "%="  { return T_PERCENT_EQUAL; }
-  "**"  { return T_DOUBLE_STAR; }     "**="  { return T_DOUBLE_STAR_EQUAL; }
-  "@"   { return T_AT; }        "@="  { return T_AT_EQUAL; }
-  "<<"  { return T_SHL; }       "<<=" { return T_SHL_EQUAL; }
-  ">>"  { return T_SHR; }       ">>=" { return T_SHR_EQUAL; }
-  "&"   { return T_AMPER; }     "&="  { return T_AMPER_EQUAL; }
-  "|"   { return T_BAR; }       "|="  { return T_BAR_EQUAL; }
-  "^"   { return T_CARET; }     "^="  { return T_CARET_EQUAL; }
-  "~"   { return T_TILDE; }     "=="  { return T_EQ; }
-  "!="  { return T_NE; }        "<"   { return T_LT; }
-  "<="  { return T_LE; }        ">"   { return T_GT; }
-  ">="  { return T_GE; }
+  "("   { GIVE(T_LPAR); }      ")"   { GIVE(T_RPAR); }
+  "["   { GIVE(T_LSQB); }      "]"   { GIVE(T_RSQB); }
+  "{"   { GIVE(T_LBRACE); }    "}"   { GIVE(T_RBRACE); }
+  ","   { GIVE(T_COMMA); }     ":"   { GIVE(T_COLON); }
+  ";"   { GIVE(T_SEMI); }      "."   { GIVE(T_DOT); }
+  "..." { GIVE(T_ELLIPSIS); }  "->"  { GIVE(T_ARROW); }
+  "="   { GIVE(T_EQUAL); }     ":="  { GIVE(T_WALRUS); }
+  "+"   { GIVE(T_PLUS); }      "+="  { GIVE(T_PLUS_EQUAL); }
+  "-"   { GIVE(T_MINUS); }     "-="  { GIVE(T_MINUS_EQUAL); }
+  "*"   { GIVE(T_STAR); }      "*="  { GIVE(T_STAR_EQUAL); }
+  "/"   { GIVE(T_SLASH); }     "/="  { GIVE(T_SLASH_EQUAL); }
+  "//"  { GIVE(T_DOUBLE_SLASH); }    "//="  { GIVE(T_DOUBLE_SLASH_EQUAL); }
+  "%"   { GIVE(T_PERCENT); }   "%="  { GIVE(T_PERCENT_EQUAL); }
+  "**"  { GIVE(T_DOUBLE_STAR); }     "**="  { GIVE(T_DOUBLE_STAR_EQUAL); }
+  "@"   { GIVE(T_AT); }        "@="  { GIVE(T_AT_EQUAL); }
+  "<<"  { GIVE(T_SHL); }       "<<=" { GIVE(T_SHL_EQUAL); }
+  ">>"  { GIVE(T_SHR); }       ">>=" { GIVE(T_SHR_EQUAL); }
+  "&"   { GIVE(T_AMPER); }     "&="  { GIVE(T_AMPER_EQUAL); }
+  "|"   { GIVE(T_BAR); }       "|="  { GIVE(T_BAR_EQUAL); }
+  "^"   { GIVE(T_CARET); }     "^="  { GIVE(T_CARET_EQUAL); }
+  "~"   { GIVE(T_TILDE); }     "=="  { GIVE(T_EQ); }
+  "!="  { GIVE(T_NE); }        "<"   { GIVE(T_LT); }
+  "<="  { GIVE(T_LE); }        ">"   { GIVE(T_GT); }
+  ">="  { GIVE(T_GE); }
 
-  "\\"  { return T_BAD_CONTINUATION; }
-  any   { return T_BAD_CHAR; }
-  *     { return T_BAD_CHAR; } /* ill-formed UTF-8: the driver has refused it already */
-  $     { return 0; }
+  "\\"  { GIVE(T_BAD_CONTINUATION); }
+  any   { GIVE(T_BAD_CHAR); }
+  *     { GIVE(T_BAD_CHAR); } /* ill-formed UTF-8: the driver has refused it already */
+  $     { GIVE(0); }
   */
 }

@@ -24,11 +24,13 @@ Ast *ast_int(Parser *p, Token t) {
 }
 
 Ast *ast_float(Parser *p, Token t) {
-  Str digits = {0};
   const char *at = parse_text(p, t.span), *end = at + (t.span.hi - t.span.lo);
+  char few[40], *digits = end - at < (ptrdiff_t)sizeof few ? few : NEW_BYTES(end - at + 1);
+  int n = 0;
   for (; at < end; at++)
-    if (*at != '_') str_add_char(&digits, *at);
-  return AST_MAKE(p, Float, t.span, strtod(str_text(&digits), NULL));
+    if (*at != '_') digits[n++] = *at;
+  digits[n] = '\0';
+  return AST_MAKE(p, Float, t.span, strtod(digits, NULL));
 }
 
 const char *literal_number_fault(const char *text, size_t n) {
@@ -197,13 +199,17 @@ static Ast *make_str(Parser *p, Span span, Str *text, bool bytes) {
   return AST_MAKE(p, Str, span, str_copy_n(str_text(text), text->len), text->len, bytes);
 }
 
-/* A single literal without escapes, the usual one, is one copy. NULL if it is another. */
+/* A single literal without escapes, the usual one, is one copy; short ones say the same again and
+ * again. NULL if it is another. */
 static Ast *plain_string(Parser *p, Token t, StringParts s) {
+  enum { SHORT = 32 };
   size_t n = s.hi - s.lo;
   const char *text = parse_text(p, (Span){s.lo, s.hi});
   bool plain =
       !s.formatted && !s.bytes && !memchr(text, '\r', n) && (s.raw || !memchr(text, '\\', n));
-  return plain ? AST_MAKE(p, Str, t.span, str_copy_n(text, n), n, false) : NULL;
+  if (!plain) return NULL;
+  const char *copy = n <= SHORT ? str_intern_n(text, n) : str_copy_n(text, n);
+  return AST_MAKE(p, Str, t.span, copy, n, false);
 }
 
 static Ast *join(Parser *p, const TokenVec *literals, bool bytes) {
@@ -224,7 +230,7 @@ static Ast *join(Parser *p, const TokenVec *literals, bool bytes) {
     pending_span = span_join(pending_span, t->span);
   }
   if (!formatted) return make_str(p, span, &pending, bytes);
-  fstring_flush(&parts, &pending, &pending_span);
+  fstring_flush(p, &parts, &pending, &pending_span);
   return AST_MAKE(p, FString, span, parts);
 }
 

@@ -213,7 +213,7 @@ AstVec parse_no_block(Parser *p) {
   if (p->token.kind != T_TOO_DEEP)
     diag_fault(E0111, colon, "expected an indented block after '%s' header",
                token_text(p->first.kind));
-  return ast_one(ast_error(p, colon));
+  return ast_one(p, ast_error(p, colon));
 }
 
 Ast *parse_no_definition(Parser *p, AstVec decorators) {

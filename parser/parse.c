@@ -122,11 +122,22 @@ static int utf8_length(const unsigned char *at, const unsigned char *end) {
   return 0;
 }
 
+/* After the ASCII characters other than NUL that `at` begins with; eight at a time. */
+static const unsigned char *skip_ascii(const unsigned char *at, const unsigned char *end) {
+  const uint64_t low = 0x0101010101010101u, high = low << 7;
+  for (uint64_t word; end - at >= 8; at += 8) {
+    memcpy(&word, at, 8);
+    if ((word | (word - low)) & high) break;
+  }
+  while (at < end && *at && *at < 0x80) at++;
+  return at;
+}
+
 /* Is the text UTF-8 without NUL bytes? Reports the first bad byte. */
 static bool check_bytes(const Source *source) {
   const unsigned char *text = (const unsigned char *)source->text, *end = text + source->len;
-  for (const unsigned char *at = text; at < end;) {
-    int n = *at ? *at < 0x80 ? 1 : utf8_length(at, end) : 0;
+  for (const unsigned char *at = text; (at = skip_ascii(at, end)) < end;) {
+    int n = *at ? utf8_length(at, end) : 0;
     if (!n) {
       uint32_t lo = source->base + (uint32_t)(at - text);
       if (*at) diag_fault(E0122, (Span){lo, lo + 1}, "byte 0x%02x is not UTF-8 text", *at);
@@ -153,16 +164,16 @@ AstModule *parse_module(const Source *source) {
   AstVec body = {0};
   CommentVec comments = {0};
   gc_expect(source->len * MEMORY_PER_BYTE);
+  Parser *p = take_parser();
   if (check_bytes(source)) {
-    Parser *p = take_parser();
     start(p, source->text, source->len, source->base, false);
     run(p);
     body = p->body;
     comments = p->layout.comments;
-    give_back(p);
   } else {
-    body = ast_one(ast_error(NULL, (Span){source->base, source->base + source->len}));
+    body = ast_one(p, ast_error(p, (Span){source->base, source->base + source->len}));
   }
+  give_back(p);
   return make_module(source, body, comments);
 }
 

@@ -25,10 +25,10 @@ typedef enum { TOKEN_WORD, TOKEN_LEAD, TOKEN_SIGN, TOKEN_KIND, TOKEN_FAULT } Tok
 
 int token_keyword(const char *text, size_t n); /* T_NAME if it is no keyword */
 const char *token_text(int kind);              /* spelling, or what it is in words */
-TokenClass token_class(int kind);
+extern const uint8_t token_classes[TOKEN_COUNT + 1];
+static inline TokenClass token_class(int kind) { return (TokenClass)token_classes[kind]; }
 bool token_is_header(int kind); /* begins a line that a block follows */
 AstOp token_op(Token t);        /* of an operator or an augmented assignment */
-TokenVec token_one(Token t);
 
 /* The keywords, for "did you mean": `*n` of them. */
 const char *const *token_keywords(int *n);
@@ -36,8 +36,8 @@ const char *const *token_keywords(int *n);
 /* ---- the lexer (lexer.re) ---- */
 
 typedef struct Lexer {
-  const char *start;                 /* of the token */
-  const char *cursor, *marker, *end; /* *end is NUL */
+  const char *start;        /* of the token */
+  const char *cursor, *end; /* *end is NUL */
 } Lexer;
 
 int lexer_next(Lexer *s);
@@ -171,7 +171,7 @@ bool literal_decode(Parser *p, Str *out, StringParts s, uint32_t lo, uint32_t hi
 /* Appends the parts of an f-string literal to `parts`, text to `pending`, which is flushed into
  * `parts` before a field. false: a fault was reported. */
 bool fstring_parse(Parser *p, StringParts s, AstVec *parts, Str *pending, Span *pending_span);
-void fstring_flush(AstVec *parts, Str *pending, Span *pending_span);
+void fstring_flush(Parser *p, AstVec *parts, Str *pending, Span *pending_span);
 
 /* What is wrong with this BAD_NUMBER. */
 const char *literal_number_fault(const char *text, size_t n);
@@ -197,10 +197,14 @@ void *ast_alloc(Parser *p, size_t n);
   ast_finish(                                                                                      \
       p, &AST_NEW(p, Kind, .ast = {.kind = AST_KIND_##Kind, .span = (place)}, __VA_ARGS__)->ast)
 
-AstVec ast_one(Ast *a);
-AstVec ast_two(Ast *a, Ast *b);
-AstVec ast_prepend(Ast *a, AstVec rest);
-void ast_append(AstVec *to, AstVec more);
+/* Lists of a tree grow by these only: their elements lie in the blocks, too. */
+AstVec ast_one(Parser *p, Ast *a);
+AstVec ast_two(Parser *p, Ast *a, Ast *b);
+AstVec ast_prepend(Parser *p, Ast *a, AstVec rest);
+void ast_push(Parser *p, AstVec *v, Ast *a);
+void ast_append(Parser *p, AstVec *to, AstVec more);
+TokenVec token_one(Parser *p, Token t);
+void token_push(Parser *p, TokenVec *v, Token t);
 
 Ast *ast_name(Parser *p, Token t);
 Ast *ast_int(Parser *p, Token t);
@@ -221,8 +225,8 @@ Ast *ast_slice(Parser *p, Token colon, Ast *lo, Ast *hi, Ast *step);
 Ast *ast_unary(Parser *p, Token op, Ast *operand);
 Ast *ast_binary(Parser *p, Ast *left, Token op, Ast *right);
 Ast *ast_bool_op(Parser *p, Ast *left, Token op, Ast *right);
-Ast *ast_compare(Ast *left, AstOp op, Ast *right);
-Ast *ast_compare_again(Ast *chain, AstOp op, Ast *right);
+Ast *ast_compare(Parser *p, Ast *left, AstOp op, Ast *right);
+Ast *ast_compare_again(Parser *p, Ast *chain, AstOp op, Ast *right);
 Ast *ast_compare_end(Parser *p, Ast *chain);
 Ast *ast_if_exp(Parser *p, Ast *then, Ast *cond, Ast *orelse);
 Ast *ast_named(Parser *p, Token name, Ast *value);
@@ -234,8 +238,8 @@ Ast *ast_paren(Parser *p, Token open, Ast *e); /* its span takes in the '(', or 
 Ast *ast_paren_tuple(Parser *p, Token open, AstVec items);
 Ast *ast_list(Parser *p, Token open, AstVec items);
 Ast *ast_set(Parser *p, Token open, AstVec items);
-Ast *ast_dict(void);
-Ast *ast_dict_push(Ast *dict, Ast *key, Ast *value);
+Ast *ast_dict(Parser *p);
+Ast *ast_dict_push(Parser *p, Ast *dict, Ast *key, Ast *value);
 Ast *ast_dict_end(Parser *p, Token open, Ast *dict);
 Ast *ast_comprehension(Parser *p, Token open, AstDisplay display, Ast *element, Ast *value,
                        AstVec clauses);

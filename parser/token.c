@@ -3,17 +3,20 @@
 
 static const struct {
   const char *text;
-  TokenClass class;
   int op; /* an AstOp, or -1 */
 } tokens[] = {
 #define AST_NONE                     (-1)
-#define TOKEN(NAME, text, class, op) [T_##NAME] = {text, TOKEN_##class, AST_##op},
+#define TOKEN(NAME, text, class, op) [T_##NAME] = {text, AST_##op},
+#include "parser/token.def"
+};
+
+const uint8_t token_classes[TOKEN_COUNT + 1] = {
+    [0] = TOKEN_KIND,
+#define TOKEN(NAME, text, class, op) [T_##NAME] = TOKEN_##class,
 #include "parser/token.def"
 };
 
 const char *token_text(int kind) { return kind ? tokens[kind].text : "end of input"; }
-
-TokenClass token_class(int kind) { return kind ? tokens[kind].class : TOKEN_KIND; }
 
 bool token_is_header(int kind) {
   return kind == T_IF || kind == T_ELIF || kind == T_ELSE || kind == T_WHILE || kind == T_FOR ||
@@ -26,17 +29,12 @@ AstOp token_op(Token t) {
   return (AstOp)tokens[t.kind].op;
 }
 
-TokenVec token_one(Token t) {
-  TokenVec v = {(Token *)(void *)NEW_BYTES(sizeof(Token)), 1, 1};
-  v.at[0] = t;
-  return v;
-}
-
 /* ---- keywords: a small open-addressing table, filled once before main ---- */
 
 enum { SLOTS = 128 };
 
-static uint8_t slots[SLOTS]; /* token kind, 0 if free */
+static uint8_t slots[SLOTS];   /* token kind, 0 if free */
+static uint8_t lengths[SLOTS]; /* of its spelling */
 static const char *words[SLOTS];
 static int word_count;
 
@@ -46,19 +44,18 @@ static unsigned hash_word(const char *text, size_t n) {
 
 __attribute__((constructor)) static void fill_keywords(void) {
   for (int kind = 1; kind < (int)(sizeof tokens / sizeof *tokens); kind++) {
-    if (tokens[kind].class != TOKEN_WORD && tokens[kind].class != TOKEN_LEAD) continue;
+    if (token_class(kind) != TOKEN_WORD && token_class(kind) != TOKEN_LEAD) continue;
     unsigned i = hash_word(tokens[kind].text, strlen(tokens[kind].text));
     while (slots[i]) i = (i + 1) % SLOTS;
     slots[i] = (uint8_t)kind;
+    lengths[i] = (uint8_t)strlen(tokens[kind].text);
     words[word_count++] = tokens[kind].text;
   }
 }
 
 int token_keyword(const char *text, size_t n) {
-  for (unsigned i = hash_word(text, n); slots[i]; i = (i + 1) % SLOTS) {
-    const char *word = tokens[slots[i]].text;
-    if (*word == *text && strncmp(word, text, n) == 0 && word[n] == '\0') return slots[i];
-  }
+  for (unsigned i = hash_word(text, n); slots[i]; i = (i + 1) % SLOTS)
+    if (lengths[i] == n && memcmp(tokens[slots[i]].text, text, n) == 0) return slots[i];
   return T_NAME;
 }
 

@@ -75,10 +75,11 @@ static void print_int_imm(Printer *p, IntImm *n, DataType beside) {
   DataType t = n->node.dtype;
   if (dtype_is_bool(t)) return str_printf(&p->out, "T.bool(%s)", n->value ? "True" : "False");
   bool beyond = t.code == DTYPE_UINT && t.bits == 64 && n->value < 0; /* a uint64, of those bits */
-  const char *digits =
-      beyond ? str_format("%llu", (unsigned long long)n->value) : text_of_int(n->value);
-  if (dtype_equal(t, INT32) || int_stands_bare(p, n, beside)) str_add(&p->out, digits);
-  else str_printf(&p->out, "T.%s(%s)", dtype_text(t), digits);
+  bool bare = dtype_equal(t, INT32) || int_stands_bare(p, n, beside);
+  if (!bare) str_printf(&p->out, "T.%s(", dtype_text(t));
+  if (beyond) str_printf(&p->out, "%llu", (unsigned long long)n->value);
+  else str_add_int(&p->out, n->value);
+  if (!bare) str_add_char(&p->out, ')');
 }
 
 static void print_float_imm(Printer *p, FloatImm *n, DataType beside) {

@@ -56,10 +56,14 @@ static const struct CallForm {
     {"invoke_pure_closure", false, false},
 };
 
-static const struct CallForm *find_call_form(const char *name) {
-  for (int i = 0; i < (int)(sizeof call_forms / sizeof *call_forms); i++)
-    if (str_same(call_forms[i].name, name)) return &call_forms[i];
-  return NULL;
+/* By the node of the operator, of which there is one. */
+static const struct CallForm *find_call_form(const Node *op) {
+  static Map forms;
+  if (!forms.live)
+    for (size_t i = 0; i < sizeof call_forms / sizeof *call_forms; i++)
+      map_set(&forms, op_get(str_format("relax.%s", call_forms[i].name)),
+              (void *)(uintptr_t)&call_forms[i]);
+  return map_get(&forms, op);
 }
 
 static bool on_mesh(NodeVec infos) {
@@ -117,7 +121,7 @@ static bool is_default(const OpInfo *info, const char *key, Node *value) {
 }
 
 static void print_op_call(Printer *p, RelaxCall *c, const char *name) {
-  const OpInfo *info = op_info(AS(Op, c->op)->name);
+  const OpInfo *info = op_info_of(c->op);
   str_printf(&p->out, "R.%s(", name);
   print_relax_list(p, c->args);
   Dict *attrs = c->attrs ? AS(Dict, c->attrs) : NULL;
@@ -144,7 +148,7 @@ static void print_relax_call(Printer *p, RelaxCall *c) {
   if (IS(Op, c->op)) {
     const char *name = AS(Op, c->op)->name;
     if (strncmp(name, "relax.", 6) == 0) name += 6;
-    const struct CallForm *form = c->args.len ? find_call_form(name) : NULL;
+    const struct CallForm *form = c->args.len ? find_call_form(c->op) : NULL;
     if (form) return print_call_form(p, c, form);
     if (c->sinfo_args.len) return print_typed_call(p, c);
     return print_op_call(p, c, name);
@@ -287,9 +291,7 @@ static void print_if_binding(Printer *p, VarBinding *b) {
 }
 
 static bool annotation_is_plain(Node *value) {
-  if (!IS(RelaxCall, value) || !IS(Op, AS(RelaxCall, value)->op)) return false;
-  const char *name = AS(Op, AS(RelaxCall, value)->op)->name;
-  return strncmp(name, "relax.", 6) == 0 && find_call_form(name + 6);
+  return IS(RelaxCall, value) && find_call_form(AS(RelaxCall, value)->op);
 }
 
 static bool is_unnamed(Node *var) { return str_same(AS(RelaxVar, var)->name, "_"); }
@@ -464,7 +466,8 @@ static void declare_undefined(Printer *p, Function *f) {
 /* Unnamed graph variables that stand somewhere else than where they are bound. */
 static WalkResult note_use(Walker *w, Node *n) {
   Printer *p = w->context;
-  if (!IS(RelaxVar, n)) return WALK_ON;
+  if (!IS(RelaxVar, n))
+    return node_is_relax(n) || node_family(n->kind) == FAMILY_PART ? WALK_ON : WALK_PRUNE;
   if (!is_unnamed(n)) return WALK_PRUNE;
   bool met = map_has(&p->bound, n);
   map_set(met ? &p->used : &p->bound, n, n);

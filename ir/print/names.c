@@ -12,7 +12,7 @@ const char *text_end(Printer *p, size_t start) {
 }
 
 void line_begin(Printer *p) {
-  for (int i = 0; i < p->indent; i++) str_add(&p->out, "    ");
+  for (int i = 0; i < p->indent; i++) str_add_n(&p->out, "    ", 4);
 }
 
 void line_end(Printer *p) { str_add_char(&p->out, '\n'); }

@@ -89,11 +89,18 @@ static void fill(Printer *p, const StrVec *items) {
   line(p, "%s", str_text(&row));
 }
 
+static void plain_line(Printer *p, const char *text, const char *suffix) {
+  line_begin(p);
+  str_add(&p->out, text);
+  str_add(&p->out, suffix);
+  line_end(p);
+}
+
 void line_wrapped_before(Printer *p, const char *text, const char *suffix) {
   int room = print_width(p) - 4 * p->indent;
   bool fits = (int)(strlen(text) + strlen(suffix)) <= room;
   const char *open = fits ? NULL : breakable(text);
-  if (!open) return line(p, "%s%s", text, suffix);
+  if (!open) return plain_line(p, text, suffix);
   size_t inner = strlen(open) - 2;
   char close = open[inner + 1];
   line(p, "%.*s", (int)(open + 1 - text), text);

@@ -3,10 +3,21 @@
 #include "ir/support/vec.h"
 #define GC_THREADS
 #include <gc.h>
+#include <gc/gc_inline.h>
+#include <gc/gc_mark.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 static VEC(void *) roots;
+
+/* Small objects that are free, zeroed but for the link to the next one, by size in granules. The
+ * main thread takes from them without asking the collector, which sees them from here. They are of
+ * a kind of their own: in that of GC_MALLOC the last word is not scanned, as no request needs it. */
+enum { GRANULE = GC_GRANULE_BYTES, SMALL = 256 };
+static void *free_objects[SMALL / GRANULE + 1];
+static int kind;
+static _Thread_local bool is_main;
 
 static void *out_of_memory(size_t n) {
   fprintf(stderr, "tvms: out of memory (a request of %zu bytes failed)\n", n);
@@ -22,6 +33,8 @@ void gc_start(void) {
   GC_set_oom_fn(out_of_memory);
   GC_set_free_space_divisor(1); /* nodes live long: collect seldom */
   GC_expand_hp(32u << 20);      /* what fits a cache is collected before it grows */
+  kind = (int)GC_new_kind(GC_new_free_list(), GC_DS_LENGTH, /* whole objects */ true, true);
+  is_main = true;
 }
 
 void gc_expect(size_t n) {
@@ -30,9 +43,28 @@ void gc_expect(size_t n) {
   if (GC_get_free_bytes() < n) GC_expand_hp(n + SLACK); /* refused: it grows as it is used */
 }
 
-void *gc_alloc(size_t n) {
+static void *alloc_any(size_t n) {
   void *p = GC_MALLOC(n);
   return p ? p : out_of_memory(n);
+}
+
+static void *alloc_small(size_t granules) {
+  void **list = &free_objects[granules], **p = *list;
+  if (!p) {
+    GC_generic_malloc_many(granules * GRANULE, kind, list);
+    if (!(p = *list)) return out_of_memory(granules * GRANULE);
+  }
+  *list = *p;
+  *p = NULL;
+  return p;
+}
+
+void *gc_alloc(size_t n) { /* with a byte behind, as loops may keep a pointer to the end only */
+  return is_main && n < SMALL ? alloc_small(n / GRANULE + 1) : alloc_any(n);
+}
+
+void *gc_alloc_struct(size_t n) {
+  return is_main && n <= SMALL ? alloc_small((n + GRANULE - 1) / GRANULE) : alloc_any(n);
 }
 
 void *gc_alloc_atomic(size_t n) { return memset(gc_alloc_raw(n), 0, n); }
@@ -43,6 +75,7 @@ void *gc_alloc_raw(size_t n) {
 }
 
 void *gc_grow(void *old, size_t n) {
+  if (!old) return gc_alloc(n);
   void *p = GC_REALLOC(old, n);
   return p ? p : out_of_memory(n);
 }

@@ -21,6 +21,10 @@ void *gc_alloc_atomic(size_t n);
 void *gc_alloc_raw(size_t n);
 void *gc_grow(void *old, size_t n);
 
+/* As gc_alloc, for a struct that holds no array: nothing steps through it and keeps no more than a
+ * pointer to its end. It takes no more room than it needs. */
+void *gc_alloc_struct(size_t n);
+
 /* About `n` bytes will be allocated and stay: better to have them at once than to look again and
  * again for what might be collected. */
 void gc_expect(size_t n);

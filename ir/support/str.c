@@ -8,39 +8,62 @@
 #include <stdlib.h>
 
 /* The intern table: open addressing, grown at three quarters full. */
+typedef struct Interned {
+  const char *text; /* NULL: free */
+  uint32_t hash, len;
+} Interned;
+
 static struct {
-  const char **at;
+  Interned *at;
   size_t len, cap;
 } interned;
 
-static uint64_t hash_bytes(const char *text, size_t n) {
-  uint64_t h = 1469598103934665603u; /* FNV-1a */
-  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
-  return h ^ h >> 29;
+static inline uint64_t load(const char *text, size_t n) {
+  uint64_t word = 0;
+  memcpy(&word, text, n);
+  return word;
 }
 
-static const char **intern_slot(const char *text, size_t n) {
+/* Eight bytes at a time, the last of them again with those before where they are fewer. */
+static uint32_t hash_bytes(const char *text, size_t n) {
+  const uint64_t odd = 0x9fb21c651e98df25u;
+  uint64_t h = n * odd;
+  const char *at = text, *end = text + n;
+  for (; end - at > 8; at += 8) h = (h ^ load(at, 8)) * odd, h ^= h >> 29;
+  if (n >= 8) h ^= load(end - 8, 8);
+  else if (n >= 4) h ^= load(text, 4) << 32 | load(end - 4, 4);
+  else if (n) h ^= load(text, 1) << 16 | load(text + n / 2, 1) << 8 | load(end - 1, 1);
+  h *= odd;
+  return (uint32_t)(h ^ h >> 32);
+}
+
+static Interned *intern_slot(const char *text, size_t n, uint32_t hash) {
   size_t mask = interned.cap - 1;
-  for (size_t i = hash_bytes(text, n) & mask;; i = (i + 1) & mask) {
-    const char *old = interned.at[i];
-    if (!old || (strncmp(old, text, n) == 0 && old[n] == '\0')) return &interned.at[i];
+  for (size_t i = hash & mask;; i = (i + 1) & mask) {
+    Interned *old = &interned.at[i];
+    bool same = old->hash == hash && old->len == n && memcmp(old->text, text, n) == 0;
+    if (!old->text || same) return old;
   }
 }
 
 static void intern_grow(void) {
-  const char **old = interned.at;
+  Interned *old = interned.at;
   size_t n = interned.cap;
   interned.cap = n ? n * 2 : 4096;
-  interned.at = NEW_ARRAY(const char *, interned.cap);
+  interned.at = NEW_ARRAY(Interned, interned.cap);
   for (size_t i = 0; i < n; i++)
-    if (old[i]) *intern_slot(old[i], strlen(old[i])) = old[i];
+    if (old[i].text) *intern_slot(old[i].text, old[i].len, old[i].hash) = old[i];
 }
 
 const char *str_intern_n(const char *text, size_t n) {
   if (interned.len * 4 >= interned.cap * 3) intern_grow();
-  const char **slot = intern_slot(text, n);
-  if (!*slot) *slot = str_copy_n(text, n), interned.len++;
-  return *slot;
+  uint32_t hash = hash_bytes(text, n);
+  Interned *slot = intern_slot(text, n, hash);
+  if (!slot->text) {
+    *slot = (Interned){str_copy_n(text, n), hash, (uint32_t)n};
+    interned.len++;
+  }
+  return slot->text;
 }
 
 const char *str_intern(const char *text) { return str_intern_n(text, strlen(text)); }
@@ -52,25 +75,7 @@ const char *str_copy_n(const char *text, size_t n) {
   return copy;
 }
 
-const char *str_vformat(const char *format, va_list args) {
-  va_list again;
-  va_copy(again, args);
-  int n = vsnprintf(NULL, 0, format, again);
-  va_end(again);
-  char *text = gc_alloc_raw((size_t)n + 1);
-  vsnprintf(text, (size_t)n + 1, format, args);
-  return text;
-}
-
-const char *str_format(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  const char *text = str_vformat(format, args);
-  va_end(args);
-  return text;
-}
-
-static void builder_reserve(Str *s, size_t more) {
+void str_reserve(Str *s, size_t more) {
   if (s->len + more + 1 <= s->cap) return;
   if (s->len + more > STR_LEN_MAX)
     error_raisef("MemoryError", (Span){0}, "the text would be longer than 2 GB");
@@ -83,7 +88,7 @@ static void builder_reserve(Str *s, size_t more) {
 }
 
 void str_add_n(Str *s, const char *text, size_t n) {
-  builder_reserve(s, n);
+  str_reserve(s, n);
   memcpy(s->at + s->len, text, n);
   s->len += n;
   s->at[s->len] = '\0';
@@ -91,31 +96,14 @@ void str_add_n(Str *s, const char *text, size_t n) {
 
 void str_add(Str *s, const char *text) { str_add_n(s, text, strlen(text)); }
 
-void str_add_char(Str *s, char c) { str_add_n(s, &c, 1); }
-
-void str_vprintf(Str *s, const char *format, va_list args) {
-  enum { OFTEN_ENOUGH = 120 };
-  va_list again;
-  va_copy(again, args);
-  builder_reserve(s, OFTEN_ENOUGH);
-  size_t n = (size_t)vsnprintf(s->at + s->len, OFTEN_ENOUGH, format, args);
-  if (n >= OFTEN_ENOUGH) {
-    builder_reserve(s, n + 1);
-    vsnprintf(s->at + s->len, n + 1, format, again);
-  }
-  va_end(again);
-  s->len += n;
-}
-
-void str_printf(Str *s, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  str_vprintf(s, format, args);
-  va_end(args);
+void str_add_char(Str *s, char c) {
+  str_reserve(s, 1);
+  s->at[s->len++] = c;
+  s->at[s->len] = '\0';
 }
 
 const char *str_text(Str *s) {
-  builder_reserve(s, 0);
+  str_reserve(s, 0);
   s->at[s->len] = '\0';
   return s->at;
 }

@@ -13,7 +13,7 @@
 const char *str_intern(const char *text);
 const char *str_intern_n(const char *text, size_t n);
 
-/* New text from a printf format. */
+/* New text from a printf format. (format.c) */
 const char *str_format(const char *format, ...) PRINTF_LIKE(1, 2);
 const char *str_vformat(const char *format, va_list args);
 const char *str_copy_n(const char *text, size_t n);
@@ -36,6 +36,8 @@ void str_add_n(Str *s, const char *text, size_t n);
 void str_add_char(Str *s, char c);
 void str_printf(Str *s, const char *format, ...) PRINTF_LIKE(2, 3);
 void str_vprintf(Str *s, const char *format, va_list args);
+void str_add_int(Str *s, long long x);
+void str_reserve(Str *s, size_t more); /* room for so many bytes and the NUL */
 const char *str_text(Str *s); /* ends in NUL; valid until the builder grows */
 
 /* Appends `text` as a Python string literal in double quotes, with escapes where needed. */

@@ -200,13 +200,27 @@ Node *to_relax(Value v, Span span) {
   cannot(v, "a graph expression", span);
 }
 
+static Node *graph_dim(Node *d, Span span) {
+  if (!dtype_is_int(d->dtype))
+    raise("TypeError", span, "a dimension must be an integer, found %s", dtype_text(d->dtype));
+  return expr_cast(INT64, d, span);
+}
+
 /* Dims of graph tensors are int64. */
 static NodeVec graph_dims(Value v, Span span) {
-  NodeVec dims = to_dims(v, span), out = {0};
-  for each (Node *, d, &dims) {
-    if (!dtype_is_int((*d)->dtype))
-      raise("TypeError", span, "a dimension must be an integer, found %s", dtype_text((*d)->dtype));
-    vec_push(&out, expr_cast(INT64, *d, span));
+  NodeVec out = {0};
+  if (v.type != &type_tuple && v.type != &type_list) {
+    NodeVec dims = to_exprs(v, span);
+    vec_reserve(&out, dims.len);
+    for each (Node *, d, &dims) vec_push(&out, graph_dim(*d, span));
+    return out;
+  }
+  vec_reserve(&out, value_items(v)->len);
+  for each (Value, x, value_items(v)) {
+    if (x->type == &type_int) vec_push(&out, int_imm(INT64, x->integer, span));
+    else if (x->type == &type_str)
+      vec_push(&out, graph_dim(dim_from_text(value_text(*x), span), span));
+    else vec_push(&out, graph_dim(to_expr(*x, span), span));
   }
   return out;
 }

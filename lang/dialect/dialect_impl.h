@@ -158,6 +158,7 @@ void declare_dims(Env *env, AstDef *def, DataType quoted, Map *dims);
 /* n = TypeVar("n") at module level: a name that each function's annotations declare for themselves.
  */
 extern const ValueType type_type_var;
+extern bool type_vars_exist; /* most programs have none, and no body is searched for them */
 extern const Builtin type_var_builtin;
 /* A quoted dim of the annotation being evaluated: "n", "n * 2". */
 Node *dim_from_text(const char *text, Span span);

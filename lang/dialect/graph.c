@@ -29,8 +29,13 @@ bool graph_is_leaf(Node *n) {
 
 static Node *as_operand(Node *n);
 
+/* The vector itself where its elements are leaves. */
 static NodeVec as_operands(NodeVec v) {
   NodeVec out = {0};
+  bool leaves = true;
+  for each (Node *, n, &v) leaves &= graph_is_leaf(*n);
+  if (leaves) return v;
+  vec_reserve(&out, v.len);
   for each (Node *, n, &v) vec_push(&out, as_operand(*n));
   return out;
 }
@@ -49,6 +54,7 @@ Node *graph_normalize(Node *n) {
   if (IS(RelaxCall, n)) {
     RelaxCall *c = AS(RelaxCall, n);
     NodeVec args = as_operands(c->args);
+    if (args.at == c->args.at && graph_is_leaf(c->op)) return n;
     return MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = c->sinfo, .op = as_operand(c->op),
                 .args = args, .attrs = c->attrs, .sinfo_args = c->sinfo_args);
   }
@@ -216,6 +222,7 @@ static bool is_forced_pure(Node *attrs) {
 static WalkResult stop_at_effect(Walker *w, Node *n) {
   (void)w;
   if (IS(Function, n)) return WALK_PRUNE; /* its effects are those of calls of it */
+  if (!node_is_relax(n) && node_family(n->kind) != FAMILY_PART) return WALK_PRUNE; /* none in it */
   return IS(RelaxCall, n) && relax_call_has_effects(n) ? WALK_STOP : WALK_ON;
 }
 
@@ -252,7 +259,8 @@ static void build_graph_function(void *context) {
   NodeVec params = declare_parameters(env, def, &graph->dims);
   Env *inner = env_new(env);
   for each (Node *, p, &params) env_set(inner, AS(RelaxVar, *p)->name, value_node(*p));
-  for each (Ast *, statement, &def->body) declare_type_var(inner, *statement);
+  if (type_vars_exist)
+    for each (Ast *, statement, &def->body) declare_type_var(inner, *statement);
   Node *result = graph_body(inner, &def->body, span);
   Node *body = graph_seq(result, span);
   Node *ret = return_info(env, def, params, body);

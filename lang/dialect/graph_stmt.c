@@ -40,8 +40,10 @@ static Node *placed_info(Node *info, Node *annotation) {
 /* Where the annotation says how a result stands on its mesh, which no rule of an operator knows. */
 static Node *with_placement(Node *value, Node *annotation) {
   if (!annotation || !IS(RelaxCall, value)) return value;
+  Node *info = sinfo_of(value), *placed = placed_info(info, annotation);
+  if (placed == info) return value;
   RelaxCall *call = gc_copy(value, sizeof *call);
-  call->sinfo = placed_info(call->sinfo, annotation);
+  call->sinfo = placed;
   return &call->node;
 }
 

@@ -43,7 +43,7 @@ static const char *find_elsewhere(const Namespace *ns, const char *name) {
 /* ---- annotations ---- */
 
 static Value annotation_call(Value f, CallArgs *args) {
-  return value_call(value_builtin(f.object), args);
+  return builtin_call(f.object, value_absent(), args);
 }
 
 /* T.Buffer[(n, m), "float32"]: the index is the arguments. */

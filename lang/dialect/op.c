@@ -211,7 +211,7 @@ static Node *device_of_operands(NodeVec operands) {
 }
 
 typedef struct Inference {
-  OpDefinition *definition;
+  const OpDefinition *definition;
   Node *call;
   Node *result;
 } Inference;
@@ -226,11 +226,15 @@ static void infer_with_rule(void *context) {
   if (device) i->result = on_device(i->result, device);
 }
 
-static Node *infer_call(const OpInfo *info, Node *node) {
-  Inference i = {.definition = definition_of(info), .call = node};
+static Node *run_rule(const OpDefinition *d, Node *node) {
+  Inference i = {.definition = d, .call = node};
   Error *e = run_library(infer_with_rule, &i);
-  if (e) raise_about_call(info, e, node->span);
+  if (e) raise_about_call(&d->info, e, node->span);
   return i.result;
+}
+
+static Node *infer_call(const OpInfo *info, Node *node) {
+  return op_infer(definition_of(info), node, run_rule);
 }
 
 /* Operands of the compute: tensors as te operands, gathered in order. */

@@ -51,6 +51,9 @@ static inline const char *op_short_name(const OpInfo *info) {
  * of value. */
 Node *op_attr_node(const OpParam *p, Value v, Span span);
 
+/* The struct info of a call: what `rule` gives, or gave for a call of the same form. */
+Node *op_infer(const OpDefinition *d, Node *call, Node *(*rule)(const OpDefinition *d, Node *call));
+
 /* R.add and the like as a callable value. */
 extern const ValueType type_op;
 

@@ -158,6 +158,7 @@ static ValueVec bind_params(const OpDefinition *d, CallArgs *args) {
   const char *op = op_short_name(&d->info);
   ValueVec given = {0};
   int at = 0;
+  vec_reserve(&given, d->params.len);
   for each (const OpParam, p, &d->params) {
     Value v = value_absent();
     if (p->kind == PARAM_REST) {
@@ -219,20 +220,31 @@ static void make_call(void *context) {
     given = value_to_vec(value_call_with(d->normalize, given.len, given.at, span), span);
     REQUIRE(given.len == d->params.len, "%s: normalize gives %d values", d->info.name, given.len);
   }
-  NodeVec operands = {0};
-  Node *attrs = d->info.attrs.len ? dict_new() : NULL;
+  NodeVec operands = {0}, attrs = {0};
+  StrVec keys = {0};
+  int n = d->info.attrs.len;
+  vec_reserve(&operands, given.len - n);
+  vec_reserve(&attrs, n);
+  vec_reserve(&keys, n);
   for (int i = 0; i < d->params.len; i++) {
     const OpParam *p = &d->params.at[i];
-    if (p->kind == PARAM_REST) add_rest(&operands, given.at[i], span);
-    else if (is_operand_kind(p->kind)) vec_push(&operands, operand_node(p, given.at[i], span));
-    else attrs = dict_with(attrs, p->name, op_attr_node(p, given.at[i], span));
-    bool left_out = is_operand_kind(p->kind) ? operands.len && IS(None, vec_last(&operands))
-                                             : IS(None, dict_get(attrs, p->name));
-    if (left_out && !p->otherwise.type && p->kind != PARAM_REST)
+    bool left_out = false;
+    if (p->kind == PARAM_REST) {
+      add_rest(&operands, given.at[i], span);
+    } else if (is_operand_kind(p->kind)) {
+      vec_push(&operands, operand_node(p, given.at[i], span));
+      left_out = IS(None, vec_last(&operands));
+    } else {
+      vec_push(&keys, p->name);
+      vec_push(&attrs, op_attr_node(p, given.at[i], span));
+      left_out = IS(None, vec_last(&attrs));
+    }
+    if (left_out && !p->otherwise.type)
       raise("TypeError", span, "'%s' must be given, found None", p->name);
   }
   while (operands.len && IS(None, vec_last(&operands))) operands.len--;
-  m->result = value_node(relax_call(d->op, operands, attrs, (NodeVec){0}, span));
+  Node *dict = n ? dict_make(keys, attrs) : NULL;
+  m->result = value_node(relax_call(d->op, operands, dict, (NodeVec){0}, span));
 }
 
 /* The definition's normalize(...) turns the values of all parameters into those of the normal form;

@@ -93,8 +93,10 @@ static void declare_quoted(DimScan *scan, Ast *item) {
 }
 
 const ValueType type_type_var = {.name = "TypeVar"};
+bool type_vars_exist;
 
 static Value make_type_var(BuiltinCall *call) {
+  type_vars_exist = true;
   return value_of(&type_type_var,
                   (void *)(uintptr_t)value_as_text(call->args[0], "the name", call->span));
 }

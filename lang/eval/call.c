@@ -167,15 +167,19 @@ static Callee eval_callee(Env *env, Ast *func) {
   return (Callee){.f = value_get_attr(v, a->name, a->name_span.hi ? a->name_span : func->span)};
 }
 
-/* Neither *spread nor keyword=. Remembered in the tree. */
-static bool has_plain_args(AstCall *c) {
-  enum { UNKNOWN, PLAIN, OTHER };
-  if (c->ast.hint == UNKNOWN) {
-    c->ast.hint = PLAIN;
-    for each (Ast *, a, &c->args)
-      if ((*a)->kind == AST_KIND_Starred || (*a)->kind == AST_KIND_Keyword) c->ast.hint = OTHER;
+typedef enum { ARGS_UNKNOWN, ARGS_PLAIN, ARGS_NAMED, ARGS_SPREAD } ArgsForm;
+
+/* Whether keyword=, *spread or **spread are among the arguments. Remembered in the tree. */
+static ArgsForm form_of_args(AstCall *c) {
+  if (c->ast.hint != ARGS_UNKNOWN) return (ArgsForm)c->ast.hint;
+  ArgsForm form = ARGS_PLAIN;
+  for each (Ast *, a, &c->args) {
+    bool keyword = (*a)->kind == AST_KIND_Keyword;
+    bool spread = (*a)->kind == AST_KIND_Starred || (keyword && !AST_AS(Keyword, *a)->name);
+    if (spread) form = ARGS_SPREAD;
+    else if (keyword && form == ARGS_PLAIN) form = ARGS_NAMED;
   }
-  return c->ast.hint == PLAIN;
+  return c->ast.hint = form, form;
 }
 
 static bool takes(Value f, int n) {
@@ -208,28 +212,37 @@ static Value call_callee(const Callee *c, CallArgs *args) {
   return builtin_call(c->method, c->self, args);
 }
 
-static Value call_with_plain_args(Env *env, AstCall *c, const Callee *callee) {
+/* Positional arguments come first, as no spread is among them. */
+static Value call_without_spread(Env *env, AstCall *c, const Callee *callee) {
   bool with_self = callee->self.type && !callee->method;
-  int n = c->args.len + with_self, i = 0;
+  int n = c->args.len + with_self, i = 0, named = 0;
   Value values[n + 1];
   Span spans[n + 1];
+  const char *names[n + 1];
   if (with_self) {
     values[i] = callee->self;
     spans[i++] = c->ast.span;
   }
-  for each (Ast *, a, &c->args) {
-    values[i] = eval(env, *a);
-    spans[i++] = (*a)->span;
+  for each (Ast *, arg, &c->args) {
+    Ast *a = *arg;
+    if (a->kind == AST_KIND_Keyword) {
+      names[named++] = AST_AS(Keyword, a)->name;
+      a = AST_AS(Keyword, a)->value;
+    }
+    values[i] = eval(env, a);
+    spans[i++] = a->span;
   }
   CallArgs args = {.span = c->ast.span,
                    .env = env,
-                   .positional = {.at = values, .len = n, .cap = n},
+                   .positional = {.at = values, .len = n - named, .cap = n - named},
+                   .names = {.at = names, .len = named, .cap = named},
+                   .named = {.at = values + n - named, .len = named, .cap = named},
                    .spans = {.at = spans, .len = n, .cap = n}};
   eval_span = c->ast.span;
   return call_callee(callee, &args);
 }
 
-static Value call_with_any_args(Env *env, AstCall *c, const Callee *callee) {
+static Value call_with_spread(Env *env, AstCall *c, const Callee *callee) {
   CallArgs args = {.span = c->ast.span};
   if (callee->self.type && !callee->method) {
     vec_push(&args.positional, callee->self);
@@ -243,8 +256,9 @@ static Value call_with_any_args(Env *env, AstCall *c, const Callee *callee) {
 Value eval_call(Env *env, Ast *e) {
   AstCall *c = AST_AS(Call, e);
   Callee callee = eval_callee(env, c->func);
-  if (!has_plain_args(c)) return call_with_any_args(env, c, &callee);
-  if (!callee.method) {
+  ArgsForm form = form_of_args(c);
+  if (form == ARGS_SPREAD) return call_with_spread(env, c, &callee);
+  if (form == ARGS_PLAIN && !callee.method) {
     if (takes(callee.f, c->args.len + (callee.self.type != NULL)))
       return call_into_scope(env, c, callee.f.object, callee.self);
     if (callee.f.type == &type_class) {
@@ -252,5 +266,5 @@ Value eval_call(Env *env, Ast *e) {
       if (takes(init, c->args.len + 1)) return call_class(env, c, callee.f.object, init.object);
     }
   }
-  return call_with_plain_args(env, c, &callee);
+  return call_without_spread(env, c, &callee);
 }

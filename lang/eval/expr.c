@@ -7,13 +7,9 @@
 /* Values of literals that are objects, made once; the tree has the place + 1. */
 static ValueVec constants;
 
-static Value constant(Ast *e, Value (*make)(Ast *e)) {
-  if (!e->hint) {
-    Value v = make(e);
-    vec_push(&constants, v);
-    e->hint = (uint32_t)constants.len;
-  }
-  return constants.at[e->hint - 1];
+static uint32_t new_constant(Value v) {
+  vec_push(&constants, v);
+  return (uint32_t)constants.len;
 }
 
 static Value big_literal(Ast *e) {
@@ -36,16 +32,29 @@ static Value eval_int(Env *env, Ast *e) {
   (void)env;
   AstInt *i = AST_AS(Int, e);
   if (!i->too_large && i->value <= INT64_MAX) return value_int((int64_t)i->value);
-  return constant(e, big_literal);
+  if (!e->hint) e->hint = new_constant(big_literal(e));
+  return constants.at[e->hint - 1];
 }
 
 static Value eval_float(Env *env, Ast *e) {
   return (void)env, value_float(AST_AS(Float, e)->value);
 }
 
+/* Equal short texts have one pointer (the parser interns them), and one value. */
+static uint32_t place_of_text(Ast *e) {
+  static Map places;
+  AstStr *s = AST_AS(Str, e);
+  uint32_t place = s->bytes ? 0 : (uint32_t)(uintptr_t)map_get(&places, s->text);
+  if (place) return place;
+  place = new_constant(text_literal(e));
+  if (!s->bytes) map_set(&places, s->text, (void *)(uintptr_t)place);
+  return place;
+}
+
 static Value eval_str(Env *env, Ast *e) {
   (void)env;
-  return constant(e, text_literal);
+  if (!e->hint) e->hint = place_of_text(e);
+  return constants.at[e->hint - 1];
 }
 
 static Value eval_none(Env *env, Ast *e) { return (void)env, (void)e, value_none(); }

@@ -191,11 +191,16 @@ void signature_bind(const Signature *s, const char *function, const CallArgs *ar
   }
 }
 
+static void *copy_array(const void *at, size_t size, int n) {
+  return n ? gc_copy(at, size * (size_t)n) : NULL;
+}
+
 CallArgs *args_copy(const CallArgs *args) {
   CallArgs *copy = gc_copy(args, sizeof *args);
-  size_t n = (size_t)args->positional.len, spans = (size_t)args->spans.len;
-  copy->positional.at = n ? gc_copy(args->positional.at, sizeof(Value) * n) : NULL;
-  copy->spans.at = spans ? gc_copy(args->spans.at, sizeof(Span) * spans) : NULL;
+  copy->positional.at = copy_array(args->positional.at, sizeof(Value), args->positional.len);
+  copy->spans.at = copy_array(args->spans.at, sizeof(Span), args->spans.len);
+  copy->names.at = copy_array(args->names.at, sizeof(const char *), args->names.len);
+  copy->named.at = copy_array(args->named.at, sizeof(Value), args->named.len);
   copy->env = args->env ? env_keep(args->env) : NULL;
   return copy;
 }

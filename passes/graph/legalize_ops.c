@@ -161,7 +161,7 @@ static Expansion *expand(Legalize *l, const OpInfo *info, Node *n) {
 
 static Node *legalized(Legalize *l, Node *n) {
   RelaxCall *c = AS(RelaxCall, n);
-  const OpInfo *info = op_info(AS(Op, c->op)->name);
+  const OpInfo *info = op_info_of(c->op);
   Node *value = info && info->is_pure ? sinfo_value(c->sinfo, n->span) : NULL;
   if (value) return value;
   NodeVec operands = {0};
