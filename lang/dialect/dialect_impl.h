@@ -25,7 +25,8 @@ NodeVec to_dims(Value v, Span span);            /* the same, where a text is a q
 ValueVec items_or_one(Value v);
 /* E0504 unless the value is one of the dtype: of uint64 any 64 bits are, of bool any truth. */
 void check_int_fits(DataType t, int64_t value, Span span);
-DataType to_dtype(Value v, Span span); /* "float32", T.float32 */
+bool is_dtype(Value v);                /* T.float32, np.float32, x.dtype of a tensor; not a text */
+DataType to_dtype(Value v, Span span); /* "float32", or such a value */
 /* x.dtype of a graph value: .object is the value's node. */
 extern const ValueType type_tensor_dtype;
 /* A graph expression: tuples become Tuple, numbers PrimValue (of 64 bits), strings StringValue. */

@@ -152,10 +152,16 @@ Value tensor_of(Value v, Span span) {
 
 static Value np_array(BuiltinCall *c) { return tensor_array(c->args[0], c->args[1], c->spans[0]); }
 static Value np_asarray(BuiltinCall *c) {
-  bool same = c->args[0].type == &type_tensor &&
+  bool same = c->args[0].type == &type_tensor && !tensor_object(c->args[0])->is_scalar &&
               (value_is_none(c->args[1]) ||
                dtype_equal(tensor_dtype(c->args[0]), dtype_arg(c->args[1], c->spans[1])));
   return same ? c->args[0] : np_array(c);
+}
+
+static Value np_ascontiguousarray(BuiltinCall *c) {
+  Value x = np_asarray(c);
+  View v = view_of(x);
+  return view_is_compact(&v) ? x : tensor_copied(&v, c->span);
 }
 
 /* ---- filled with one value ---- */
@@ -293,7 +299,8 @@ static const Builtin rows[] = {
     {"array", "object, dtype=None, copy=True", np_array,
      "a tensor of numbers, nested lists, tensors"},
     {"asarray", "object, dtype=None", np_asarray, "as array, but a tensor stays itself"},
-    {"ascontiguousarray", "object, dtype=None", np_asarray, "as asarray: tensors are contiguous"},
+    {"ascontiguousarray", "object, dtype=None", np_ascontiguousarray,
+     "as asarray, but with its elements in a row"},
     {"frombuffer", "buffer, dtype='float64'", np_frombuffer, "the elements that bytes hold"},
     {"zeros", "shape, dtype='float64'", np_zeros, "all zero"},
     {"ones", "shape, dtype='float64'", np_ones, "all one"},
