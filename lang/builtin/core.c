@@ -146,7 +146,7 @@ static Value builtin_super(BuiltinCall *c) {
     if (c->args[0].type != &type_class || !c->args[1].type)
       raise("TypeError", c->span, "super() takes no arguments, or a class and an object");
     ClassObject *class = c->args[0].object;
-    return value_of(&type_super, NEW(SuperObject, .class = class->base, .self = c->args[1]));
+    return value_of(&type_super, NEW(SuperObject, .after = class, .self = c->args[1]));
   }
   for (Env *e = c->env; e; e = e->outer) {
     FunctionObject *f = e->function;
@@ -155,7 +155,7 @@ static Value builtin_super(BuiltinCall *c) {
     Value *self = first ? names_get(&e->names, first) : NULL;
     if (!self) break;
     return value_of(&type_super,
-                    NEW(SuperObject, .class = f->class_scope->class_object->base, .self = *self));
+                    NEW(SuperObject, .after = f->class_scope->class_object, .self = *self));
   }
   raise("RuntimeError", c->span, "super() without arguments stands only in a method");
 }
