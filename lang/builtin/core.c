@@ -62,7 +62,12 @@ static Value builtin_ascii(BuiltinCall *c) {
 }
 
 static Value builtin_hash(BuiltinCall *c) {
-  Value x = value_plain(c->args[0]);
+  Value x = c->args[0];
+  if (x.type == &type_instance) {
+    Value own = instance_special(x, INTERNED("__hash__"), 0, NULL, c->span);
+    if (own.type) return own;
+  }
+  x = value_plain(x);
   if (x.type == &type_float && x.real == floor(x.real) && fabs(x.real) < 9e18)
     x = value_int((int64_t)x.real);
   if (x.type == &type_bool) x = value_int(x.boolean);
