@@ -223,6 +223,8 @@ Node *prim_func_info(PrimFunc *f);
 extern const TreeDecorator decorate_jit;
 extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module,
     decorate_rewriter, decorate_graph_macro, decorate_pyfunc;
+Value module_pyfuncs(Node *m); /* the functions of the script among its methods, by name */
+void register_pyfuncs(Node *m);
 
 /* ---- graph functions ---- */
 
