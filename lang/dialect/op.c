@@ -98,10 +98,21 @@ static bool load_op(const char *name) {
 /* ---- struct info and compute of a call ---- */
 
 /* Runs code of the library, which is no part of the prim_func being read. */
+static bool in_rule;
+bool op_in_rule(void) { return in_rule; }
+
+Error *op_run_rule(void (*step)(void *), void *context) {
+  bool was = in_rule;
+  in_rule = true;
+  Error *e = eval_protect(step, context);
+  in_rule = was;
+  return e;
+}
+
 static Error *run_library(void (*step)(void *), void *context) {
   TensorBuilder *t = tensor;
   tensor = NULL;
-  Error *e = eval_protect(step, context);
+  Error *e = op_run_rule(step, context);
   tensor = t;
   return e;
 }

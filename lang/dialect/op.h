@@ -51,6 +51,10 @@ static inline const char *op_short_name(const OpInfo *info) {
  * of value. */
 Node *op_attr_node(const OpParam *p, Value v, Span span);
 
+/* A function of an operator runs: the dims of shapes are ints there where they are constant. */
+bool op_in_rule(void);
+Error *op_run_rule(void (*step)(void *), void *context); /* as eval_protect */
+
 /* R.add and the like as a callable value. */
 extern const ValueType type_op;
 
