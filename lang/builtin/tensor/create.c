@@ -7,7 +7,10 @@
 
 Shape shape_arg(Value v, Span span) {
   Shape s = {0};
-  bool one = v.type != &type_tuple && v.type != &type_list && v.type != &type_range;
+  int64_t dim;
+  bool is_line = v.type == &type_tensor && view_of(v).ndim > 0;
+  bool one = v.type != &type_tuple && v.type != &type_list && !is_line &&
+             (value_to_index(v, &dim, span) || !v.type->iter);
   ValueVec dims = {0};
   if (one) vec_push(&dims, v);
   else dims = value_to_vec(v, span);
