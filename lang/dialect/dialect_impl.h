@@ -261,8 +261,7 @@ Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
 /* R.<name> as a callable value; absent if stdlib has no "relax.<name>". A prefix such as "nn" is a
  * namespace. */
 Value op_value(const char *name);
-/* The function of te that computes relax.<name>; absent if there is none. */
-Value op_compute(const char *name);
+Value topi_namespace(void); /* tvm.topi */
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);
 bool env_is_library(const Env *env); /* a scope of the standard library's files */

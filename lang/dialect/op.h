@@ -55,6 +55,12 @@ Node *op_attr_node(const OpParam *p, Value v, Span span);
 bool op_in_rule(void);
 Error *op_run_rule(void (*step)(void *), void *context); /* as eval_protect */
 
+/* What a rule sees of an operand. */
+Value op_operand_info(const OpParam *p, Node *n);
+/* The arguments of a function of the definition: operands by `operand`, attributes as values. */
+ValueVec op_library_args(const OpDefinition *d, RelaxCall *call,
+                         Value (*operand)(const OpParam *p, Node *n));
+
 /* R.add and the like as a callable value. */
 extern const ValueType type_op;
 
