@@ -1,10 +1,12 @@
 /* gc.c -- the only file that knows the Boehm collector, and the one place where memory runs out. */
 #include "ir/support/gc.h"
+#include "ir/support/error.h"
 #include "ir/support/vec.h"
 #define GC_THREADS
 #include <gc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static VEC(void *) roots;
 
@@ -42,7 +44,29 @@ void *gc_alloc_raw(size_t n) {
   return p ? p : out_of_memory(n);
 }
 
+static size_t memory_of_machine(void) {
+  return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t in_use(void) { return GC_get_heap_size() - GC_get_free_bytes(); }
+
+void gc_check_growth(size_t n) {
+  enum { LARGE = 16 << 20 };
+  if (n < LARGE) return;
+  size_t memory = memory_of_machine();
+  bool fits = n <= memory / 16;
+  if (fits && in_use() + n > memory / 4) {
+    GC_gcollect();
+    fits = in_use() + n <= memory / 4;
+  }
+  if (!fits)
+    error_raisef("MemoryError", (Span){0},
+                 "%.1f GB would be needed for one value, and %.1f GB of %.1f GB are in use",
+                 (double)n * 1e-9, (double)in_use() * 1e-9, (double)memory * 1e-9);
+}
+
 void *gc_grow(void *old, size_t n) {
+  gc_check_growth(n);
   void *p = GC_REALLOC(old, n);
   return p ? p : out_of_memory(n);
 }

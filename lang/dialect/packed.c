@@ -2,6 +2,7 @@
  * values. */
 #include "lang/dialect/packed.h"
 #include "lang/builtin/tensor.h"
+#include "ir/support/interrupt.h"
 #include "ir/support/stack.h"
 
 /* ---- arguments ---- */
@@ -163,7 +164,10 @@ static Value packed_call(Value f, CallArgs *args) {
   for each (Lent, l, &m.lent) l->before = compact_copy(l->copy, &m, span);
   TvmsValue ret = {0};
   int type = TVMS_NONE;
+  int was = interrupt_outside;
+  interrupt_outside = 1;
   int status = tvms_func_call(handle_object(f), m.values.at, m.types.at, m.values.len, &ret, &type);
+  interrupt_outside = was;
   for each (Lent, l, &m.lent) tensor_take_changes(l->tensor, l->copy, l->before);
   for each (void *, object, &m.made) tvms_release(*object);
   if (status) interrupt_check(span); /* the interpreter stops for it */
@@ -203,7 +207,10 @@ static int invoke_callback(void *self, const TvmsValue *args, const int *types, 
   Marshal result = {0};
   Callback c = {.function = *(Value *)self, .result = &result};
   for (int i = 0; i < n; i++) vec_push(&c.args, unmarshal(types[i], args[i], false));
+  int was = interrupt_outside;
+  interrupt_outside = 0;
   Error *e = eval_protect(run_callback, &c);
+  interrupt_outside = was;
   if (e) return tvms_set_error("%s: %s", e->kind, e->text);
   give_result(&result, ret, ret_type);
   return 0;
