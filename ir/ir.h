@@ -324,7 +324,7 @@ typedef struct OpInfo {
   Node *(*legalize)(const struct OpInfo *op, Node *call);
   void *definition; /* of lang */
 } OpInfo;
-const OpInfo *op_info(const char *name); /* NULL if there is no such operator */
+const OpInfo *op_info(const char *name);  /* NULL if there is no such operator */
 const OpInfo *op_info_of(const Node *op); /* of an Op */
 void op_register(OpInfo *info);
 extern bool (*op_load_hook)(
@@ -359,7 +359,7 @@ bool relax_call_has_effects(Node *call);
 /* ---- attributes ---- */
 
 Node *dict_new(void);
-Node *dict_make(StrVec keys, NodeVec values); /* keys: interned, each once */
+Node *dict_make(StrVec keys, NodeVec values);      /* keys: interned, each once */
 Node *dict_get(const Node *dict, const char *key); /* NULL if absent, or dict is NULL */
 Node *dict_with(const Node *dict, const char *key,
                 Node *value); /* a new Dict; NULL value removes */

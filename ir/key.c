@@ -35,13 +35,13 @@ static void add_nodes(NodeKey *k, NodeVec v) {
 
 /* ---- fields: what binds variables or holds data has no key ---- */
 
-#define KEY_SUB(x)    node_key_add(k, n->x);
-#define KEY_SUBS(x)   add_nodes(k, n->x);
-#define KEY_DEF(x)    k->failed = true;
-#define KEY_DEFS(x)   k->failed = true;
-#define KEY_USE(x)    k->failed = true;
+#define KEY_SUB(x)  node_key_add(k, n->x);
+#define KEY_SUBS(x) add_nodes(k, n->x);
+#define KEY_DEF(x)  k->failed = true;
+#define KEY_DEFS(x) k->failed = true;
+#define KEY_USE(x)  k->failed = true;
 #define KEY_INFO(x)
-#define KEY_VAL(x)    add_bytes(k, &n->x, sizeof n->x);
+#define KEY_VAL(x) add_bytes(k, &n->x, sizeof n->x);
 #define KEY_INTS(x)                                                                                \
   node_key_word(k, (uint64_t)n->x.len), add_bytes(k, n->x.at, sizeof(int) * (size_t)n->x.len);
 #define KEY_STR(x)    add_text(k, n->x);

@@ -240,8 +240,7 @@ Ast *ast_bool_op(Parser *p, Ast *left, Token op, Ast *right) {
 
 /* A chain is finished when it is whole: one look at all its operands, not one a link. */
 Ast *ast_compare(Parser *p, Ast *left, AstOp op, Ast *right) {
-  AstCompare *c =
-      AST_NEW(p, Compare, .ast = {.kind = AST_KIND_Compare, .span = left->span}, left);
+  AstCompare *c = AST_NEW(p, Compare, .ast = {.kind = AST_KIND_Compare, .span = left->span}, left);
   return ast_compare_again(p, &c->ast, op, right);
 }
 

@@ -1,5 +1,6 @@
 /* gc.c -- the only file that knows the Boehm collector, and the one place where memory runs out. */
 #include "ir/support/gc.h"
+#include "ir/support/error.h"
 #include "ir/support/vec.h"
 #define GC_THREADS
 #include <gc.h>
@@ -8,12 +9,14 @@
 #include <stdio.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static VEC(void *) roots;
 
 /* Small objects that are free, zeroed but for the link to the next one, by size in granules. The
  * main thread takes from them without asking the collector, which sees them from here. They are of
- * a kind of their own: in that of GC_MALLOC the last word is not scanned, as no request needs it. */
+ * a kind of their own: in that of GC_MALLOC the last word is not scanned, as no request needs it.
+ */
 enum { GRANULE = GC_GRANULE_BYTES, SMALL = 256 };
 static void *free_objects[SMALL / GRANULE + 1];
 static int kind;
@@ -74,7 +77,29 @@ void *gc_alloc_raw(size_t n) {
   return p ? p : out_of_memory(n);
 }
 
+static size_t memory_of_machine(void) {
+  return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t in_use(void) { return GC_get_heap_size() - GC_get_free_bytes(); }
+
+void gc_check_growth(size_t n) {
+  enum { LARGE = 16 << 20 };
+  if (n < LARGE) return;
+  size_t memory = memory_of_machine();
+  bool fits = n <= memory / 16;
+  if (fits && in_use() + n > memory / 4) {
+    GC_gcollect();
+    fits = in_use() + n <= memory / 4;
+  }
+  if (!fits)
+    error_raisef("MemoryError", (Span){0},
+                 "%.1f GB would be needed for one value, and %.1f GB of %.1f GB are in use",
+                 (double)n * 1e-9, (double)in_use() * 1e-9, (double)memory * 1e-9);
+}
+
 void *gc_grow(void *old, size_t n) {
+  gc_check_growth(n);
   if (!old) return gc_alloc(n);
   void *p = GC_REALLOC(old, n);
   return p ? p : out_of_memory(n);

@@ -20,6 +20,9 @@ void *gc_alloc(size_t n);
 void *gc_alloc_atomic(size_t n);
 void *gc_alloc_raw(size_t n);
 void *gc_grow(void *old, size_t n);
+/* Raises MemoryError if something may not grow to n bytes: it alone would have a sixteenth of the
+ * machine's memory, or all that is in use a quarter. So what has no end is told soon. */
+void gc_check_growth(size_t n);
 
 /* As gc_alloc, for a struct that holds no array: nothing steps through it and keeps no more than a
  * pointer to its end. It takes no more room than it needs. */

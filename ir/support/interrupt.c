@@ -2,7 +2,7 @@
 #include "ir/support/interrupt.h"
 #include "ir/support/error.h"
 
-volatile int interrupt_pending;
+volatile int interrupt_pending, interrupt_outside;
 
 void interrupt_raise(Span span) {
   interrupt_pending = 0;

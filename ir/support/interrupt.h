@@ -5,6 +5,7 @@
 #include "ir/support/source.h"
 
 extern volatile int interrupt_pending; /* by a signal handler */
+extern volatile int interrupt_outside; /* compiled code runs, which looks at no flag */
 
 void interrupt_raise(Span span); /* and clears the flag */
 static inline void interrupt_check(Span span) {

@@ -81,6 +81,7 @@ void str_reserve(Str *s, size_t more) {
     error_raisef("MemoryError", (Span){0}, "the text would be longer than 2 GB");
   size_t cap = s->cap < 64 ? 64 : s->cap * 2;
   while (cap < s->len + more + 1) cap *= 2;
+  gc_check_growth(cap);
   char *at = gc_alloc_raw(cap);
   if (s->len) memcpy(at, s->at, s->len);
   s->at = at;

@@ -38,7 +38,7 @@ void str_printf(Str *s, const char *format, ...) PRINTF_LIKE(2, 3);
 void str_vprintf(Str *s, const char *format, va_list args);
 void str_add_int(Str *s, long long x);
 void str_reserve(Str *s, size_t more); /* room for so many bytes and the NUL */
-const char *str_text(Str *s); /* ends in NUL; valid until the builder grows */
+const char *str_text(Str *s);          /* ends in NUL; valid until the builder grows */
 
 /* Appends `text` as a Python string literal in double quotes, with escapes where needed. */
 void str_add_quoted(Str *s, const char *text, size_t n);

@@ -21,8 +21,8 @@
 #define vec_reserve(v, n) vec_grow(v, n, (v)->cap ? vec_capacity((v)->cap, n) : (n))
 
 #define vec_grow(v, n, capacity)                                                                   \
-  ((n) > (v)->cap ? ((v)->cap = (capacity),                                                        \
-                     (v)->at = gc_grow((v)->at, sizeof *(v)->at * (size_t)(v)->cap), (void)0)      \
+  ((n) > (v)->cap ? ((v)->at = gc_grow((v)->at, sizeof *(v)->at * (size_t)(capacity)),             \
+                     (v)->cap = (capacity), (void)0)                                               \
                   : (void)0)
 
 #define vec_last(v) ((v)->at[(v)->len - 1])

@@ -62,7 +62,12 @@ static Value builtin_ascii(BuiltinCall *c) {
 }
 
 static Value builtin_hash(BuiltinCall *c) {
-  Value x = value_plain(c->args[0]);
+  Value x = c->args[0];
+  if (x.type == &type_instance) {
+    Value own = instance_special(x, INTERNED("__hash__"), 0, NULL, c->span);
+    if (own.type) return own;
+  }
+  x = value_plain(x);
   if (x.type == &type_float && x.real == floor(x.real) && fabs(x.real) < 9e18)
     x = value_int((int64_t)x.real);
   if (x.type == &type_bool) x = value_int(x.boolean);
@@ -146,7 +151,7 @@ static Value builtin_super(BuiltinCall *c) {
     if (c->args[0].type != &type_class || !c->args[1].type)
       raise("TypeError", c->span, "super() takes no arguments, or a class and an object");
     ClassObject *class = c->args[0].object;
-    return value_of(&type_super, NEW(SuperObject, .class = class->base, .self = c->args[1]));
+    return value_of(&type_super, NEW(SuperObject, .after = class, .self = c->args[1]));
   }
   for (Env *e = c->env; e; e = e->outer) {
     FunctionObject *f = e->function;
@@ -155,7 +160,7 @@ static Value builtin_super(BuiltinCall *c) {
     Value *self = first ? names_get(&e->names, first) : NULL;
     if (!self) break;
     return value_of(&type_super,
-                    NEW(SuperObject, .class = f->class_scope->class_object->base, .self = *self));
+                    NEW(SuperObject, .after = f->class_scope->class_object, .self = *self));
   }
   raise("RuntimeError", c->span, "super() without arguments stands only in a method");
 }

@@ -31,9 +31,9 @@ static Value pytest_parameters(BuiltinCall *c) {
 /* A class's attributes as they were defined, those of its bases first; None for what is no class.
  */
 static void add_attributes(const ClassObject *class, Value dict, Span span) {
-  if (class->base) add_attributes(class->base, dict, span);
-  for each (NameEntry, e, &class->attrs)
-    if (e->name) value_dict_set(dict, value_str(e->name), e->value, span);
+  for (int i = class->line.len; i-- > 0;)
+    for each (NameEntry, e, &class->line.at[i]->attrs)
+      if (e->name) value_dict_set(dict, value_str(e->name), e->value, span);
 }
 
 static Value pytest_attributes(BuiltinCall *c) {

@@ -6,6 +6,9 @@
 #include "target/runtime/tvms.h"
 
 extern const ValueType type_tensor;
+/* np.dtype("float32"), and the class np.float32: both stand for a dtype. */
+extern const ValueType type_numpy_dtype, type_scalar_class;
+bool value_is_numpy_dtype(Value v, DataType *t); /* one of the two, with the dtype */
 
 /* A tensor value that owns `owned`: it is released some time after the value is unreachable. */
 Value value_tensor(TvmsTensor *owned);
@@ -16,6 +19,8 @@ Value tensor_of(Value v, Span span);
 /* A new tensor whose elements are not set. */
 Value tensor_new(DataType t, int ndim, const int64_t *shape, Span span);
 DataType tensor_dtype(Value tensor);
+/* Sets the elements in which two compact tensors of its shape differ to those of `now`. */
+void tensor_take_changes(Value tensor, TvmsTensor *now, TvmsTensor *before);
 
 void tensor_start(void);
 

@@ -93,7 +93,7 @@ static Value buffer_view(BuiltinCall *call) {
   bool is_list =
       shape.len == 1 && (shape.at[0].type == &type_tuple || shape.at[0].type == &type_list);
   if (is_list) shape = *value_items(shape.at[0]);
-  if (shape.len == 1 && (shape.at[0].type == &type_str || shape.at[0].type == &type_dtype)) {
+  if (shape.len == 1 && (shape.at[0].type == &type_str || is_dtype(shape.at[0]))) {
     DataType from = view->elem;
     view->elem = to_dtype(shape.at[0], call->span);
     int last = view->shape.len - 1;

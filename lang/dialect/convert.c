@@ -72,7 +72,7 @@ Node *to_expr(Value v, Span span) {
     return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
   if (v.type == &type_float) return float_imm(FLOAT32, v.real, span);
   if (v.type == &type_str) return string_imm(value_text(v), span);
-  if (v.type == &type_dtype) return string_imm(dtype_text(to_dtype(v, span)), span);
+  if (is_dtype(v)) return string_imm(dtype_text(to_dtype(v, span)), span);
   if (v.type == &type_open) return open_call(v, &(CallArgs){.span = span});
   if (v.type == &type_node) {
     Node *n = v.node;
@@ -141,12 +141,18 @@ void check_int_fits(DataType t, int64_t value, Span span) {
     raise_code(E0504, span, "%lld does not fit in %s", (long long)value, dtype_text(t));
 }
 
+bool is_dtype(Value v) {
+  DataType t;
+  return v.type == &type_dtype || value_is_numpy_dtype(v, &t);
+}
+
 DataType to_dtype(Value v, Span span) {
   DataType t;
   if (v.type == &type_dtype) {
     DataType *p = v.object;
     return *p;
   }
+  if (value_is_numpy_dtype(v, &t)) return t;
   if (v.type == &type_tensor_dtype) return AS(TensorStructInfo, sinfo_of(v.object))->elem;
   if (value_is_node(v, NK_DataTypeImm)) return AS(DataTypeImm, v.node)->value;
   if (v.type != &type_str) cannot(v, "a dtype such as \"float32\"", span);
@@ -183,7 +189,7 @@ Node *to_relax(Value v, Span span) {
   if (v.type == &type_int) return prim_value(int_imm(INT64, v.integer, span), span);
   if (v.type == &type_str)
     return MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(), .value = value_text(v));
-  if (v.type == &type_dtype)
+  if (is_dtype(v))
     return MAKE(DataTypeImm, span, VOID_TYPE, .sinfo = sinfo_object(), .value = to_dtype(v, span));
   if (v.type == &type_tensor) return constant_node(v, span);
   if (v.type == &type_tuple || v.type == &type_list) {
@@ -276,7 +282,7 @@ Node *to_attr(Value v, Span span) {
     return int_imm(v.integer == (int32_t)v.integer ? INT32 : INT64, v.integer, span);
   if (v.type == &type_float) return float_imm(FLOAT64, v.real, span);
   if (v.type == &type_str) return string_imm(value_text(v), span);
-  if (v.type == &type_dtype) return string_imm(dtype_text(to_dtype(v, span)), span);
+  if (is_dtype(v)) return string_imm(dtype_text(to_dtype(v, span)), span);
   if (v.type == &type_dict) return dict_from_value(v, span);
   if (v.type == &type_tuple || v.type == &type_list) {
     NodeVec items = {0};

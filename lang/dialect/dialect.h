@@ -34,8 +34,10 @@ extern const ValueType type_poison;
 extern const ValueType type_dtype;
 Value value_dtype(DataType t);
 
-/* The prim_func of a @T.jit template as it stands; NULL if the value is none. */
+/* The prim_func of a @T.jit template as it stands; NULL if the value is none, or needs the values
+ * of its constants to be one. */
 Node *jit_generic(Value v);
+bool value_is_jit(Value v);
 
 /* Reports an error that a statement raised, unless it is the echo of one reported before. */
 void report_statement_error(const Error *e);

@@ -25,7 +25,8 @@ NodeVec to_dims(Value v, Span span);            /* the same, where a text is a q
 ValueVec items_or_one(Value v);
 /* E0504 unless the value is one of the dtype: of uint64 any 64 bits are, of bool any truth. */
 void check_int_fits(DataType t, int64_t value, Span span);
-DataType to_dtype(Value v, Span span); /* "float32", T.float32 */
+bool is_dtype(Value v);                /* T.float32, np.float32, x.dtype of a tensor; not a text */
+DataType to_dtype(Value v, Span span); /* "float32", or such a value */
 /* x.dtype of a graph value: .object is the value's node. */
 extern const ValueType type_tensor_dtype;
 /* A graph expression: tuples become Tuple, numbers PrimValue (of 64 bits), strings StringValue. */
@@ -223,6 +224,8 @@ Node *prim_func_info(PrimFunc *f);
 extern const TreeDecorator decorate_jit;
 extern const TreeDecorator decorate_prim_func, decorate_function, decorate_module,
     decorate_rewriter, decorate_graph_macro, decorate_pyfunc;
+Value module_pyfuncs(Node *m); /* the functions of the script among its methods, by name */
+void register_pyfuncs(Node *m);
 
 /* ---- graph functions ---- */
 
@@ -259,8 +262,7 @@ Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
 /* R.<name> as a callable value; absent if stdlib has no "relax.<name>". A prefix such as "nn" is a
  * namespace. */
 Value op_value(const char *name);
-/* The function of te that computes relax.<name>; absent if there is none. */
-Value op_compute(const char *name);
+Value topi_namespace(void);                               /* tvm.topi */
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);
 bool env_is_library(const Env *env); /* a scope of the standard library's files */

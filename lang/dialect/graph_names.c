@@ -8,7 +8,7 @@
 
 /* ---- types ---- */
 
-static bool is_text(Value v) { return v.type == &type_str || v.type == &type_dtype; }
+static bool is_text(Value v) { return v.type == &type_str || is_dtype(v); }
 
 Value r_tensor(BuiltinCall *call) {
   Value shape = ARG(0), dtype = ARG(1);

@@ -1,14 +1,15 @@
 /* jit.c -- @T.jit: a prim_func with parameters that are known before it is compiled.
  *
  * The text is read once as it stands, with T.constexpr parameters as scalars, so that it can be
- * checked and printed; specialize() reads it again, with what it is given in their place. */
+ * checked and printed; specialize() reads it again, with what it is given in their place. A text
+ * whose signature needs their values is read by specialize() only. */
 #include "lang/dialect/tensor_stmt.h"
 
 typedef struct Jit {
   Env *env;
   AstDef *def;
   CallArgs args; /* of the decorator */
-  Node *generic;
+  Node *generic; /* NULL: it cannot be read without the values */
 } Jit;
 
 Value t_constexpr(BuiltinCall *call) {
@@ -32,8 +33,23 @@ Value t_optional(BuiltinCall *call) {
   return v;
 }
 
+static bool is_constexpr(const Ast *annotation) {
+  if (!annotation) return false;
+  if (annotation->kind == AST_KIND_Attribute)
+    return str_same(AST_AS(Attribute, annotation)->name, "constexpr");
+  return annotation->kind == AST_KIND_Name && str_same(AST_AS(Name, annotation)->name, "constexpr");
+}
+
 static Value jit_specialize(BuiltinCall *call) {
   Jit *j = call->self.object;
+  for each (Ast *, p, &j->def->params) {
+    AstParam *param = AST_AS(Param, *p);
+    bool missing = !j->generic && is_constexpr(param->annotation) &&
+                   !value_dict_get(call->args[0], value_str(param->name)).type;
+    if (missing)
+      raise("TypeError", call->span, "specialize() needs a value for '%s' of '%s'", param->name,
+            j->def->name);
+  }
   return tensor_function_with(j->env, j->def, &j->args, TENSOR_SPECIALIZED, call->args[0]);
 }
 
@@ -51,16 +67,45 @@ static void jit_repr(Value v, Str *out) {
 
 static const ValueType type_jit = {.name = "jit", .repr = jit_repr, .get_attr = jit_attr};
 
+bool value_is_jit(Value v) { return v.type == &type_jit; }
 Node *jit_generic(Value v) { return v.type == &type_jit ? ((Jit *)v.object)->generic : NULL; }
+
+/* ---- does the signature need the values? ---- */
+
+typedef struct Uses {
+  const AstVec *params;
+  bool found;
+} Uses;
+
+static void note_use(void *context, Ast *e) {
+  Uses *u = context;
+  if (e->kind == AST_KIND_Name)
+    for each (Ast *, p, u->params) {
+      AstParam *param = AST_AS(Param, *p);
+      bool named = param->name && str_same(param->name, AST_AS(Name, e)->name);
+      u->found |= named && is_constexpr(param->annotation);
+    }
+  ast_each_child(e, note_use, u);
+}
+
+static bool needs_values(const AstDef *def) {
+  Uses uses = {.params = &def->params};
+  for each (Ast *, p, &def->params)
+    if (AST_AS(Param, *p)->annotation) note_use(&uses, AST_AS(Param, *p)->annotation);
+  return uses.found;
+}
 
 static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   if (definition->kind != AST_KIND_Def)
     raise("TypeError", definition->span, "@T.jit decorates a def");
   AstDef *def = AST_AS(Def, definition);
-  Value generic = tensor_function_with(env, def, args, TENSOR_JIT, value_absent());
-  if (generic.type != &type_node) return generic;
-  return value_of(&type_jit,
-                  NEW(Jit, .env = env, .def = def, .args = *args, .generic = generic.node));
+  Jit *jit = NEW(Jit, .env = env, .def = def, .args = *args);
+  if (!needs_values(def)) {
+    Value generic = tensor_function_with(env, def, args, TENSOR_JIT, value_absent());
+    if (generic.type != &type_node) return generic;
+    jit->generic = generic.node;
+  }
+  return value_of(&type_jit, jit);
 }
 
 const TreeDecorator decorate_jit = {"T.jit", decorate, NULL};

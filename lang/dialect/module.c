@@ -29,18 +29,6 @@ Node *find_vdevice(const char *kind, int64_t nth) {
   return NULL;
 }
 
-/* @I.pyfunc: a method in the host's language, which the module knows by its name only. */
-static Value pyfunc(Env *env, Ast *definition, CallArgs *args) {
-  (void)env, (void)args;
-  if (!module || definition->kind != AST_KIND_Def)
-    raise("SyntaxError", definition->span, "@I.pyfunc stands above a method of a module");
-  Node *info = MAKE(FuncStructInfo, definition->span, VOID_TYPE, .ret = sinfo_object());
-  return value_node(MAKE(ExternFunc, definition->span, VOID_TYPE, .sinfo = info,
-                         .symbol = AST_AS(Def, definition)->name));
-}
-
-const TreeDecorator decorate_pyfunc = {"I.pyfunc", pyfunc, NULL};
-
 typedef struct Member {
   AstDef *def;
   const TreeDecorator *decorator;
@@ -164,6 +152,13 @@ static bool attempt(void (*step)(void *), ModuleJob *job) {
 
 static void read_member(ModuleJob *job, Member *m) {
   Value v = m->decorator->decorate(job->env, &m->def->ast, &m->args);
+  if (value_is_jit(v) && !jit_generic(v)) {
+    const char *text = str_format("the signature of '%s' needs the values of its constants: a "
+                                  "module may hold what its specialize() gives",
+                                  m->def->name);
+    error_report(NEW(Error, .kind = "TypeError", .span = m->def->name_span, .text = text));
+    return;
+  }
   if (jit_generic(v)) v = value_node(jit_generic(v));
   m->function = v.type == &type_node ? v.node : NULL;
   if (IS(PrimFunc, m->function))
@@ -277,6 +272,7 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   Node *result = MAKE(IRModule, class->name_span, VOID_TYPE, .globals = builder.globals,
                       .functions = builder.functions, .attrs = builder.attrs,
                       .global_infos = builder.global_infos);
+  register_pyfuncs(result);
   return well_formed(env, value_node(result), args);
 }
 

@@ -140,11 +140,13 @@ Value module_value_attr(Value v, const char *name) {
                      v.node->span);
     return all;
   }
+  if (str_same(name, "pyfuncs")) return module_pyfuncs(v.node);
   return builtin_method(methods, METHODS, v, name);
 }
 
 void module_value_names(Value v, StrVec *out) {
   for each (Node *, g, &AS(IRModule, v.node)->globals) vec_push(out, AS(GlobalVar, *g)->name);
   vec_push(out, "functions");
+  vec_push(out, "pyfuncs");
   builtin_names(methods, METHODS, out);
 }

@@ -1,6 +1,7 @@
 /* node_attr.c -- attributes of IR nodes: buffers (.data, .shape, ...), graph values (.astype),
  * modules (a function by its name), struct info. */
 #include "lang/dialect/node_class.h"
+#include "lang/dialect/op.h"
 
 /* Constants of dtype `plain` as ints: what the dialect makes of an int again. */
 Value dims_value(NodeVec v, DataType plain) {
@@ -42,7 +43,9 @@ static Value sinfo_attr(Value v, const char *name) {
   if (IS(TensorStructInfo, v.node)) {
     TensorStructInfo *t = AS(TensorStructInfo, v.node);
     if (str_same(name, "shape"))
-      return sinfo_tensor_shape(v.node, &dims) ? graph_dims_value(dims) : value_none();
+      return !sinfo_tensor_shape(v.node, &dims)         ? value_none()
+             : op_in_rule() || !IS(ShapeExpr, t->shape) ? graph_dims_value(dims)
+                                                        : value_node(t->shape);
     if (str_same(name, "dtype")) return dtype_or_empty(t->elem);
     if (str_same(name, "ndim")) return value_int(t->ndim);
     if (str_same(name, "vdevice")) return t->vdevice ? value_node(t->vdevice) : value_none();
@@ -137,9 +140,24 @@ static Value expr_astype(BuiltinCall *call) {
   return value_node(expr_cast(t, call->self.node, call->span));
 }
 
+/* Constants are numbers to the host as well: range(n), int(n). */
+static Value constant_number(BuiltinCall *call) { return from_attr(call->self.node); }
+
 static const Builtin expr_methods[] = {
     {"astype", "dtype", expr_astype, "the same value in another dtype"},
 };
+static const Builtin constant_methods[] = {
+    {"__int__", "", constant_number, "the constant as an int"},
+    {"__index__", "", constant_number, "the constant as an int"},
+    {"__float__", "", constant_number, "the constant as a float"},
+};
+
+static Value constant_method(Value v, const char *name) {
+  Value m = IS(IntImm, v.node)     ? builtin_method(constant_methods, 2, v, name)
+            : IS(FloatImm, v.node) ? builtin_method(constant_methods + 2, 1, v, name)
+                                   : value_absent();
+  return m.type ? m : builtin_method(expr_methods, 1, v, name);
+}
 
 static Value expr_attr(Value v, const char *name) {
   if (str_same(name, "dtype")) return value_str(dtype_text(v.node->dtype));
@@ -147,7 +165,7 @@ static Value expr_attr(Value v, const char *name) {
   if (IS(IntImm, v.node) && str_same(name, "value")) return value_int(AS(IntImm, v.node)->value);
   if (IS(FloatImm, v.node) && str_same(name, "value"))
     return value_float(AS(FloatImm, v.node)->value);
-  return builtin_method(expr_methods, 1, v, name);
+  return constant_method(v, name);
 }
 
 /* ---- functions and modules ---- */

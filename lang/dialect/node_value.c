@@ -131,6 +131,9 @@ static bool node_is_expr_value(Value v) {
 static bool is_struct_info_value(Value v) { return v.type == &type_node && node_is_sinfo(v.node); }
 
 static Value node_compare(AstOp op, Value a, Value b, Span span) {
+  bool shapes = value_is_node(a, NK_ShapeExpr) || value_is_node(b, NK_ShapeExpr);
+  if (shapes && (op == AST_EQ || op == AST_NE))
+    return value_bool(value_equal(a, b) == (op == AST_EQ));
   bool graph_value = is_relax_value(a) || is_relax_value(b);
   bool other = !graph_value && !(node_is_expr_value(a) || node_is_expr_value(b));
   bool not_scalar = is_struct_info_value(a) || other || (graph_value && !graph) ||
@@ -180,7 +183,23 @@ static bool node_truth(Value v, Span span) {
 
 static void node_repr(Value v, Str *out) { str_add(out, ir_print(v.node, NULL)); }
 
+/* A shape is equal to a sequence of its dims, too. */
+static bool shape_same(NodeVec dims, const ValueVec *items) {
+  if (dims.len != items->len) return false;
+  for (int i = 0; i < dims.len; i++) {
+    int64_t dim;
+    bool is_const = expr_is_const_int(dims.at[i], &dim);
+    bool same = is_const && items->at[i].type == &type_int
+                    ? items->at[i].integer == dim
+                    : value_equal(value_node(dims.at[i]), items->at[i]);
+    if (!same) return false;
+  }
+  return true;
+}
+
 static bool node_same(Value a, Value b) {
+  if (b.type == &type_tuple || b.type == &type_list)
+    return IS(ShapeExpr, a.node) && shape_same(AS(ShapeExpr, a.node)->values, value_items(b));
   return a.node == b.node || (a.type == b.type && node_equal(a.node, b.node, false, NULL));
 }
 
@@ -286,6 +305,8 @@ static const char *function_name(Value index, Span span) {
 static Value node_get_item(Value v, Value index, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_item(n, index, span);
+  if (IS(ShapeExpr, n) && index.type == &type_slice)
+    return value_get_item(value_tuple(value_to_vec(v, span)), index, span);
   if (IS(ShapeExpr, n)) {
     NodeVec dims = AS(ShapeExpr, n)->values;
     int64_t i = value_as_int(index, "the index of a shape", span);

@@ -98,10 +98,21 @@ static bool load_op(const char *name) {
 /* ---- struct info and compute of a call ---- */
 
 /* Runs code of the library, which is no part of the prim_func being read. */
+static bool in_rule;
+bool op_in_rule(void) { return in_rule; }
+
+Error *op_run_rule(void (*step)(void *), void *context) {
+  bool was = in_rule;
+  in_rule = true;
+  Error *e = eval_protect(step, context);
+  in_rule = was;
+  return e;
+}
+
 static Error *run_library(void (*step)(void *), void *context) {
   TensorBuilder *t = tensor;
   tensor = NULL;
-  Error *e = eval_protect(step, context);
+  Error *e = op_run_rule(step, context);
   tensor = t;
   return e;
 }
@@ -112,8 +123,6 @@ static _Noreturn void raise_about_call(const OpInfo *info, const Error *e, Span 
     raise(e->kind, span, "R.%s: %s", op_short_name(info), e->text);
   raise_code(E0511, span, "R.%s: %s", op_short_name(info), e->text);
 }
-
-static Value operand_info(const OpParam *p, Node *n);
 
 static Value infos_of_tuple(const OpParam *p, NodeVec infos, Span span) {
   ValueVec items = {0};
@@ -141,7 +150,7 @@ static void check_tensor_operand(const OpParam *p, Node *info, Span span) {
 
 /* What a rule sees of an operand: its struct info; of a shape the shape itself, which has .values
  * and .ndim; of scalars, dtypes and texts their values. */
-static Value operand_info(const OpParam *p, Node *n) {
+Value op_operand_info(const OpParam *p, Node *n) {
   if (!n || IS(None, n)) return value_none();
   Node *info = sinfo_of(n) ? sinfo_of(n) : sinfo_object();
   if (p->kind == PARAM_TENSOR || p->kind == PARAM_TENSOR_OR_PRIM) {
@@ -166,8 +175,8 @@ static Value operand_info(const OpParam *p, Node *n) {
 
 /* Arguments in the order of the parameters: operands through `operand`, attributes as script
  * values. */
-static ValueVec library_args(const OpDefinition *d, RelaxCall *call,
-                             Value (*operand)(const OpParam *p, Node *n)) {
+ValueVec op_library_args(const OpDefinition *d, RelaxCall *call,
+                         Value (*operand)(const OpParam *p, Node *n)) {
   ValueVec args = {0};
   int at = 0;
   for each (const OpParam, p, &d->params) {
@@ -219,7 +228,7 @@ typedef struct Inference {
 static void infer_with_rule(void *context) {
   Inference *i = context;
   RelaxCall *c = AS(RelaxCall, i->call);
-  ValueVec args = library_args(i->definition, c, operand_info);
+  ValueVec args = op_library_args(i->definition, c, op_operand_info);
   Value info = value_call_with(i->definition->infer, args.len, args.at, c->node.span);
   i->result = to_sinfo(info, c->node.span);
   Node *device = device_of_operands(c->args);
@@ -260,7 +269,7 @@ static Value operand_tensor(const OpParam *p, Node *n) {
     has_unknown_scalar |= !value;
     if (value && p->kind == PARAM_TENSOR_OR_PRIM) return value_node(value);
   }
-  if (p->kind != PARAM_TENSORS || !IS(TupleStructInfo, info)) return operand_info(p, n);
+  if (p->kind != PARAM_TENSORS || !IS(TupleStructInfo, info)) return op_operand_info(p, n);
   ValueVec items = {0};
   for each (Node *, f, &AS(TupleStructInfo, info)->fields) {
     Value item = placeholder_of(str_format("%c%d", letter, items.len), *f, n->span);
@@ -280,7 +289,7 @@ static void expand_call(void *context) {
   ValueVec inputs = {0}, outputs = {0};
   placeholders = &inputs;
   has_unknown_scalar = false;
-  ValueVec args = library_args(d, AS(RelaxCall, x->call), operand_tensor);
+  ValueVec args = op_library_args(d, AS(RelaxCall, x->call), operand_tensor);
   if (has_unknown_scalar) return;
   Value result = value_call_with(d->compute, args.len, args.at, x->call->span);
   if (result.type == &type_tuple || result.type == &type_list) outputs = *value_items(result);
@@ -389,12 +398,6 @@ const TreeDecorator decorate_op = {"op", define_op, NULL};
 Value op_value(const char *name) {
   const OpInfo *info = op_info(str_intern(str_format("relax.%s", name)));
   return info ? value_of(&type_op, (void *)(uintptr_t)info) : value_absent();
-}
-
-Value op_compute(const char *name) {
-  const OpInfo *info = op_info(str_format("relax.%s", name));
-  Value f = info ? definition_of(info)->compute : value_none();
-  return value_is_none(f) ? value_absent() : f;
 }
 
 /* "R" or "R.nn": what stands before a name of this namespace, without "R.". */

@@ -54,6 +54,16 @@ Node *op_attr_node(const OpParam *p, Value v, Span span);
 /* The struct info of a call: what `rule` gives, or gave for a call of the same form. */
 Node *op_infer(const OpDefinition *d, Node *call, Node *(*rule)(const OpDefinition *d, Node *call));
 
+/* A function of an operator runs: the dims of shapes are ints there where they are constant. */
+bool op_in_rule(void);
+Error *op_run_rule(void (*step)(void *), void *context); /* as eval_protect */
+
+/* What a rule sees of an operand. */
+Value op_operand_info(const OpParam *p, Node *n);
+/* The arguments of a function of the definition: operands by `operand`, attributes as values. */
+ValueVec op_library_args(const OpDefinition *d, RelaxCall *call,
+                         Value (*operand)(const OpParam *p, Node *n));
+
 /* R.add and the like as a callable value. */
 extern const ValueType type_op;
 

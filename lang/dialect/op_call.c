@@ -253,7 +253,7 @@ static void make_call(void *context) {
 static Value call_op(Value f, CallArgs *args) {
   OpDefinition *d = definition_of(f.object);
   Making m = {.definition = d, .args = args};
-  Error *e = eval_protect(make_call, &m);
+  Error *e = op_run_rule(make_call, &m);
   if (!e) return m.result;
   if (str_same(e->kind, ERROR_INTERNAL) || str_same(e->kind, ERROR_POISONED)) error_raise(e);
   bool named = strncmp(e->text, "R.", 2) == 0;

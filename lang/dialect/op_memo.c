@@ -63,7 +63,8 @@ static Node *with_vars(Known *at, const NodeKey *k) {
   return at->info;
 }
 
-Node *op_infer(const OpDefinition *d, Node *call, Node *(*rule)(const OpDefinition *d, Node *call)) {
+Node *op_infer(const OpDefinition *d, Node *call,
+               Node *(*rule)(const OpDefinition *d, Node *call)) {
   NodeKey key;
   if (!make_key(&key, d, AS(RelaxCall, call))) return rule(d, call);
   uint64_t hash = node_key_hash(&key);

@@ -2,15 +2,23 @@
  * values. */
 #include "lang/dialect/packed.h"
 #include "lang/builtin/tensor.h"
+#include "ir/support/interrupt.h"
 #include "ir/support/stack.h"
 
 /* ---- arguments ---- */
+
+/* A tensor with strides, which compiled code is given as a compact copy. */
+typedef struct Lent {
+  Value tensor;
+  TvmsTensor *copy, *before; /* before: as the copy was before the call */
+} Lent;
 
 /* Values of one call in the runtime's form. Objects made for it are released after. */
 typedef struct Marshal {
   VEC(TvmsValue) values;
   IntVec types;
   VEC(void *) made;
+  VEC(Lent) lent;
 } Marshal;
 
 static void put(Marshal *m, int type, TvmsValue v) {
@@ -28,9 +36,27 @@ static void marshal_tuple(Marshal *m, Value v, Span span) {
   TvmsTuple *t;
   int status = tvms_tuple_new(&t, inner.values.len, inner.values.at, inner.types.at);
   for each (void *, object, &inner.made) tvms_release(*object);
+  for each (Lent, l, &inner.lent) vec_push(&m->lent, *l);
   if (status) raise("RuntimeError", span, "%s", tvms_last_error());
   vec_push(&m->made, (void *)t);
   put(m, TVMS_TUPLE, (TvmsValue){.p = t});
+}
+
+static TvmsTensor *compact_copy(TvmsTensor *t, Marshal *m, Span span) {
+  TvmsTensor *copy;
+  if (tvms_tensor_copy(&copy, t)) raise("RuntimeError", span, "%s", tvms_last_error());
+  vec_push(&m->made, (void *)copy);
+  return copy;
+}
+
+static void marshal_tensor(Marshal *m, Value v, Span span) {
+  TvmsTensor *t = value_as_tensor(v, span);
+  if (!tvms_tensor_is_compact(t)) {
+    Lent lent = {.tensor = v, .copy = compact_copy(t, m, span)};
+    vec_push(&m->lent, lent);
+    t = lent.copy;
+  }
+  put(m, TVMS_TENSOR, (TvmsValue){.p = t});
 }
 
 static void marshal_shape(Marshal *m, Node *shape, Span span) {
@@ -70,8 +96,7 @@ static void marshal(Marshal *m, Value v, Span span) {
   if (v.type == &type_int) return put(m, TVMS_INT, (TvmsValue){.i = v.integer});
   if (v.type == &type_float) return put(m, TVMS_FLOAT, (TvmsValue){.f = v.real});
   if (v.type == &type_str) return put(m, TVMS_STR, (TvmsValue){.s = value_text(v)});
-  if (v.type == &type_tensor)
-    return put(m, TVMS_TENSOR, (TvmsValue){.p = value_as_tensor(v, span)});
+  if (v.type == &type_tensor) return marshal_tensor(m, v, span);
   if (v.type == &type_packed) return put(m, TVMS_FUNC, (TvmsValue){.p = handle_object(v)});
   if (v.type == &type_tuple || v.type == &type_list) return marshal_tuple(m, v, span);
   if (value_is_node(v, NK_ShapeExpr)) return marshal_shape(m, v.node, span);
@@ -136,9 +161,14 @@ static Value packed_call(Value f, CallArgs *args) {
     raise("TypeError", span, "compiled functions take arguments by position only");
   Marshal m = {0};
   for each (Value, v, &args->positional) marshal(&m, *v, span);
+  for each (Lent, l, &m.lent) l->before = compact_copy(l->copy, &m, span);
   TvmsValue ret = {0};
   int type = TVMS_NONE;
+  int was = interrupt_outside;
+  interrupt_outside = 1;
   int status = tvms_func_call(handle_object(f), m.values.at, m.types.at, m.values.len, &ret, &type);
+  interrupt_outside = was;
+  for each (Lent, l, &m.lent) tensor_take_changes(l->tensor, l->copy, l->before);
   for each (void *, object, &m.made) tvms_release(*object);
   if (status) interrupt_check(span); /* the interpreter stops for it */
   if (status) raise("RuntimeError", span, "%s", tvms_last_error());
@@ -177,7 +207,10 @@ static int invoke_callback(void *self, const TvmsValue *args, const int *types, 
   Marshal result = {0};
   Callback c = {.function = *(Value *)self, .result = &result};
   for (int i = 0; i < n; i++) vec_push(&c.args, unmarshal(types[i], args[i], false));
+  int was = interrupt_outside;
+  interrupt_outside = 0;
   Error *e = eval_protect(run_callback, &c);
+  interrupt_outside = was;
   if (e) return tvms_set_error("%s: %s", e->kind, e->text);
   give_result(&result, ret, ret_type);
   return 0;

@@ -11,6 +11,11 @@ static Map all_stages;
 /* An operator is being expanded: ints are int64. */
 static bool in_operator;
 bool te_in_operator(void) { return in_operator; }
+bool te_set_in_operator(bool x) {
+  bool was = in_operator;
+  in_operator = x;
+  return was;
+}
 
 Stage *te_stage_of(Node *buffer) { return map_get(&all_stages, buffer); }
 
@@ -42,47 +47,7 @@ static NodeVec to_shape_dims(Value v, Span span) {
 
 /* ---- tensors ---- */
 
-/* Indices take the dtype of the dims. */
-static Value te_get_item(Value v, Value index, Span span) {
-  Buffer *b = AS(Buffer, te_of(v)->buffer);
-  ValueVec given = {0}, at = {0};
-  if (index.type == &type_tuple || index.type == &type_list) given = *value_items(index);
-  else vec_push(&given, index);
-  for each (Value, x, &given) {
-    bool scalar = x->type == &type_int || (x->type == &type_node && node_is_expr(x->node));
-    Node *i = scalar && at.len < b->shape.len ? to_expr(*x, span) : NULL;
-    bool cast = i && dtype_is_int(i->dtype) && i->dtype.lanes == 1;
-    Value item = cast ? value_node(expr_cast(b->shape.at[at.len]->dtype, i, span)) : *x;
-    vec_push(&at, item);
-  }
-  return value_get_item(value_node(&b->node), value_tuple(at), span);
-}
-
-static Value constant_dims_as_ints(NodeVec shape) {
-  ValueVec dims = {0};
-  for each (Node *, d, &shape) {
-    int64_t n;
-    vec_push(&dims, expr_is_const_int(*d, &n) ? value_int(n) : value_node(*d));
-  }
-  return value_tuple(dims);
-}
-
-static Value te_get_attr(Value v, const char *name, Span span) {
-  Buffer *b = AS(Buffer, te_of(v)->buffer);
-  if (str_same(name, "ndim")) return value_int(b->shape.len);
-  if (in_operator && str_same(name, "shape")) return constant_dims_as_ints(b->shape);
-  return value_find_attr(value_node(&b->node), name, span);
-}
-
-static void te_repr(Value v, Str *out) {
-  Buffer *b = AS(Buffer, te_of(v)->buffer);
-  str_printf(out, "te.Tensor(%s, %s)", b->name, dtype_text(b->elem));
-}
-
-const ValueType type_te = {
-    .name = "te.Tensor", .repr = te_repr, .get_item = te_get_item, .get_attr = te_get_attr};
-
-static Value te_value(Node *buffer, Stage *stage) {
+Value te_value(Node *buffer, Stage *stage) {
   return value_of(&type_te, NEW(TeTensor, .buffer = buffer, .stage = stage));
 }
 
@@ -144,6 +109,10 @@ static bool is_empty(NodeVec axes) {
 static Value reduce_by(BuiltinCall *call, NodeKind kind, Node *identity) {
   Node *x = to_expr(ARG(0), SPAN(0));
   NodeVec axes = axes_arg(ARG(1), SPAN(1));
+  for (int i = 2; i < 4; i++)
+    if (!value_is_none(ARG(i)))
+      raise("NotImplementedError", SPAN(i), "'%s' of te.%s is not provided",
+            i == 2 ? "where" : "init", call->builtin->name);
   if (!axes.len) return value_node(x);
   if (is_empty(axes)) return value_node(identity);
   Node *a = var_new("x", x->dtype, call->span), *b = var_new("y", x->dtype, call->span);
@@ -198,10 +167,20 @@ static Value te_reduce(BuiltinCall *call) {
 
 /* ---- compute ---- */
 
-static NodeVec spatial_axes(NodeVec shape, Span span) {
+/* Axes have the names of the function's parameters; i0, i1, ... where there is one for all. */
+static const char *axis_name(Value f, int i) {
+  if (f.type != &type_function) return str_format("i%d", i);
+  Ast *def = ((FunctionObject *)f.object)->def;
+  const AstVec *params =
+      def->kind == AST_KIND_Lambda ? &AST_AS(Lambda, def)->params : &AST_AS(Def, def)->params;
+  AstParam *p = i < params->len ? AST_AS(Param, params->at[i]) : NULL;
+  return p && p->kind == PARAM_PLAIN && p->name ? p->name : str_format("i%d", i);
+}
+
+static NodeVec spatial_axes(NodeVec shape, Value f, Span span) {
   NodeVec axes = {0};
   for (int i = 0; i < shape.len; i++) {
-    Node *extent = shape.at[i], *var = var_new(str_format("i%d", i), extent->dtype, span);
+    Node *extent = shape.at[i], *var = var_new(axis_name(f, i), extent->dtype, span);
     Node *dom =
         MAKE(Range, span, VOID_TYPE, .min = int_imm(extent->dtype, 0, span), .extent = extent);
     vec_push(&axes,
@@ -211,19 +190,19 @@ static NodeVec spatial_axes(NodeVec shape, Span span) {
 }
 
 static Value te_compute(BuiltinCall *call) {
-  NodeVec shape = to_shape_dims(ARG(0), SPAN(0)), axes = spatial_axes(shape, call->span);
+  NodeVec shape = to_shape_dims(ARG(0), SPAN(0)), axes = spatial_axes(shape, ARG(1), call->span);
   ValueVec indices = {0}, results = {0}, out = {0};
   for each (Node *, a, &axes) vec_push(&indices, value_node(AS(IterVar, *a)->var));
   Value body = value_call_with(ARG(1), indices.len, indices.at, call->span);
   bool many = body.type == &type_tuple || body.type == &type_list;
   if (many) results = *value_items(body);
   else vec_push(&results, body);
-  const char *name = str_intern(value_as_text(ARG(3), "the name", SPAN(3)));
+  const char *name = str_intern(value_as_text(ARG(2), "the name", SPAN(2)));
   Stage *stage = NEW(Stage, .name = name, .span = call->span);
   for (int i = 0; i < results.len; i++) {
     Node *x = to_expr(results.at[i], SPAN(1));
-    if (!value_is_none(ARG(2)) && !IS(Reduce, x))
-      x = expr_cast(to_dtype(ARG(2), SPAN(2)), x, call->span);
+    if (!value_is_none(ARG(6)) && !IS(Reduce, x))
+      x = expr_cast(to_dtype(ARG(6), SPAN(6)), x, call->span);
     vec_push(&stage->bodies, x);
     vec_push(&stage->buffers, buffer_new(many ? str_intern(str_format("%s_v%d", name, i)) : name,
                                          x->dtype, shape, "global", call->span));
@@ -304,24 +283,34 @@ static Value te_simplify(BuiltinCall *call) {
 
 static const Builtin te_names[] = {
     {"placeholder", "shape, dtype='float32', name='placeholder'", te_placeholder_fn, "an operand"},
-    {"compute", "shape, fcompute, dtype=None, name='compute'", te_compute,
-     "a tensor by its elements"},
+    {"compute",
+     "shape, fcompute, name='compute', tag='', attrs=None, varargs_names=None, dtype=None",
+     te_compute, "a tensor by its elements"},
     {"extern", "prim_func", te_extern, "tensors that a prim_func fills"},
-    {"reduce_axis", "dom, name='k'", te_reduce_axis, "an axis to reduce over"},
-    {"sum", "expr, axis", te_sum, "sum over axes"},
-    {"prod", "expr, axis", te_prod, "product over axes"},
-    {"max", "expr, axis", te_max, "maximum over axes"},
-    {"min", "expr, axis", te_min, "minimum over axes"},
+    {"reduce_axis", "dom, name='rv', thread_tag='', span=None", te_reduce_axis,
+     "an axis to reduce over"},
+    {"sum", "expr, axis, where=None, init=None", te_sum, "sum over axes"},
+    {"prod", "expr, axis, where=None, init=None", te_prod, "product over axes"},
+    {"max", "expr, axis, where=None, init=None", te_max, "maximum over axes"},
+    {"min", "expr, axis, where=None, init=None", te_min, "minimum over axes"},
     {"reduce", "reducer, sources, axis", te_reduce, "reduction by a T.comm_reducer"},
     {"same_dim", "a, b", te_same_dim, "are two dims equal? None: not known"},
     {"simplify", "expr", te_simplify, "a simpler form of a dim"},
     {"create_prim_func", "ops", te_create_prim_func, "a PrimFunc of operands and results"},
 };
 
+/* te.exp, te.const, te.var: names of T under te. */
+static Value te_find(Namespace *ns, const char *name) {
+  (void)ns;
+  return value_find_attr(tvm_tir_namespace(), str_intern(name), (Span){0});
+}
+
 Value te_namespace(void) {
   static Value ns;
   if (ns.type) return ns;
   ns = value_namespace("te");
+  ((Namespace *)ns.object)->find = te_find;
+  ((Namespace *)ns.object)->is_part = true;
   namespace_add_builtins(ns, te_names, sizeof te_names / sizeof *te_names);
   namespace_add_builtins(ns, te_map_names, te_map_name_count);
   return ns;

@@ -24,6 +24,7 @@ typedef struct TeTensor {
 extern const ValueType type_te;
 static inline TeTensor *te_of(Value v) { return v.object; }
 Stage *te_stage_of(Node *buffer); /* that fills it; NULL: none in this scope */
+Value te_value(Node *buffer, Stage *stage);
 Value te_placeholder(const char *name, NodeVec shape, DataType t, Span span);
 
 /* The function of `inputs` that fills `outputs` (buffers of both, in order, are its parameters). */
@@ -38,7 +39,8 @@ typedef struct TeScope {
 } TeScope;
 TeScope te_scope_begin(void);
 void te_scope_end(TeScope outer);
-bool te_in_operator(void); /* between the two */
+bool te_in_operator(void);       /* between the two */
+bool te_set_in_operator(bool x); /* gives what it was */
 
 extern const Builtin te_map_names[]; /* te_map.c */
 extern const int te_map_name_count;

@@ -18,11 +18,15 @@ static void add_parameter(TensorBuilder *t, Node *var, Node *buffer) {
   vec_push(&t->buffers, buffer);
 }
 
+/* Of a parameter that specialize() was given a value for; absent if it is none. */
+static Value value_of_fixed(const TensorBuilder *t, const AstParam *p) {
+  return t->fixed.type && p->name ? value_dict_get(t->fixed, value_str(p->name)) : value_absent();
+}
+
 static void declare_parameter(TensorBuilder *t, Env *env, AstParam *p) {
   Span span = p->ast.span;
   if (p->kind != PARAM_PLAIN && p->kind != PARAM_KEYWORD_ONLY) return; /* as TVM does */
-  Value fixed = t->fixed.type ? value_dict_get(t->fixed, value_str(p->name)) : value_absent();
-  if (fixed.type) return env_set(env, p->name, fixed);
+  if (value_of_fixed(t, p).type) return;
   if (!p->annotation)
     raise_code(E0505, span, "parameter '%s' needs an annotation such as T.handle or T.Buffer",
                p->name);
@@ -126,6 +130,10 @@ static void build_function(void *context) {
   scan_function(tensor, def, job->args);
   Env *env = env_new(job->env);
   declare_dims(env, def, INT32, &tensor->dims);
+  for each (Ast *, p, &def->params) { /* which annotations in front may name */
+    Value fixed = value_of_fixed(tensor, AST_AS(Param, *p));
+    if (fixed.type) env_set(env, AST_AS(Param, *p)->name, fixed);
+  }
   for each (Ast *, p, &def->params) declare_parameter(tensor, env, AST_AS(Param, *p));
   DataType ret = tensor_return_dtype(env, def);
   tensor->in_body = true;

@@ -316,7 +316,7 @@ Value t_var(BuiltinCall *call) {
 /* The dtype may also come first, as in T.var. */
 static Value named_var(BuiltinCall *call, bool is_size) {
   DataType t;
-  bool swapped = ARG(0).type == &type_dtype ||
+  bool swapped = is_dtype(ARG(0)) ||
                  (ARG(0).type == &type_str && ARG(1).type == &type_str &&
                   dtype_parse(value_text(ARG(0)), &t) && !dtype_parse(value_text(ARG(1)), &t));
   if (swapped) {

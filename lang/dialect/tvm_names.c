@@ -182,29 +182,6 @@ static Value ir_library(void) {
   return ns;
 }
 
-/* tvm.topi: what graph operators compute, as functions of te. Its namespaces are those of R. */
-static Value topi_find(Namespace *ns, const char *name) {
-  const char *prefix = str_same(ns->name, "tvm.topi") ? "" : ns->name + strlen("tvm.topi.");
-  const char *full = *prefix ? str_format("%s.%s", prefix, name) : name;
-  Value f = op_compute(full);
-  if (f.type) return f;
-  Value inner = value_find_attr(graph_namespace(), str_intern(name), (Span){0});
-  if (*prefix || inner.type != &type_namespace) return value_absent();
-  Value v = value_namespace(str_intern(str_format("tvm.topi.%s", name)));
-  ((Namespace *)v.object)->find = topi_find;
-  ((Namespace *)v.object)->is_part = true;
-  return v;
-}
-
-static Value topi_namespace(void) {
-  static Value ns;
-  if (ns.type) return ns;
-  ns = value_namespace("tvm.topi");
-  ((Namespace *)ns.object)->find = topi_find;
-  ((Namespace *)ns.object)->is_part = true;
-  return ns;
-}
-
 static Value tvm_part(const char *name) {
   return value_get_attr(tvm_namespace(), str_intern(name), (Span){0});
 }

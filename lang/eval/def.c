@@ -78,6 +78,17 @@ void exec_def(Env *env, Ast *s) {
 
 /* ---- classes ---- */
 
+static bool any_below(const ValueVec *bases, const ClassObject *class) {
+  for each (Value, b, bases)
+    if (b->type == &type_class && class_is_subclass(b->object, class)) return true;
+  return false;
+}
+
+static Span span_over(const AstVec *nodes, Span otherwise) {
+  if (!nodes->len) return otherwise;
+  return (Span){nodes->at[0]->span.lo, vec_last(nodes)->span.hi};
+}
+
 /* The bases, and the keywords, which are for __init_subclass__. A metaclass can only be
  * abc.ABCMeta: it stands for the base abc.ABC. */
 static void eval_bases(Env *env, AstClass *c, ClassObject *class, CallArgs *named) {
@@ -95,9 +106,9 @@ static void eval_bases(Env *env, AstClass *c, ClassObject *class, CallArgs *name
     if (keyword &&
         (v.type != &type_class || !class_lookup(v.object, str_intern("__abstract_base__")).type))
       raise("TypeError", (*b)->span, "metaclasses are not supported, except for abc.ABCMeta");
-    vec_push(&bases, v);
-    class_set_bases(class, &bases, (*b)->span);
+    if (!keyword || !any_below(&bases, v.object)) vec_push(&bases, v);
   }
+  class_set_bases(class, &bases, span_over(&c->bases, c->ast.span));
 }
 
 static Value make_class(Env *env, Ast *s) {

@@ -34,6 +34,18 @@ Value eval_comprehension(Env *env, Ast *e);
 Value eval_call(Env *env, Ast *e);
 Value eval_yield(Env *env, Ast *e);
 
+/* ---- yield.c: statements with a yield inside an expression ---- */
+
+typedef struct YieldPlace {
+  AstYield *yield; /* the first one left; NULL: none */
+  Ast *target;     /* the name that takes its place */
+} YieldPlace;
+bool yield_in_head(Ast *s); /* in an expression that is evaluated before any body */
+/* A copy in which everything before its first yield is evaluated, and that yield. *names counts the
+ * hidden names that hold what was evaluated. */
+Ast *yield_settle(Env *env, Ast *statement, int *names, YieldPlace *found);
+void yield_forget(Env *env, int names);
+
 bool has_starred(const AstVec *items);
 
 /* ---- the commonest operations, without a look into the tables of types ----

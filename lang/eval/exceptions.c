@@ -6,6 +6,15 @@ static Map classes; /* interned name to ClassObject * */
 Error *handling;
 Span eval_span;
 
+/* base: NULL of BaseException. */
+static ClassObject *new_class(const char *name, ClassObject *base) {
+  ClassObject *c = NEW(ClassObject, .name = name, .is_exception = true, .is_builtin = true);
+  if (base) vec_push(&c->bases, base);
+  class_set_line(c, (Span){0});
+  map_set(&classes, name, c);
+  return c;
+}
+
 void exceptions_start(void) {
   static const struct {
     const char *name, *base, *doc;
@@ -15,9 +24,8 @@ void exceptions_start(void) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *name = str_intern(rows[i].name);
-    ClassObject *c = NEW(ClassObject, .name = name, .is_exception = true, .is_builtin = true,
-                         .doc = rows[i].doc, .base = map_get(&classes, str_intern(rows[i].base)));
-    map_set(&classes, name, c);
+    ClassObject *c = new_class(name, map_get(&classes, str_intern(rows[i].base)));
+    c->doc = rows[i].doc;
     env_set(env_builtins(), name, value_class(c));
   }
   static const char *const os_error_names[] = {"IOError", "EnvironmentError"};
@@ -29,10 +37,7 @@ ClassObject *exception_class(const char *kind) {
   const char *name = str_intern(kind);
   ClassObject *c = map_get(&classes, name);
   if (c) return c;
-  c = NEW(ClassObject, .name = name, .is_exception = true, .is_builtin = true,
-          .base = map_get(&classes, str_intern("RuntimeError")));
-  map_set(&classes, name, c);
-  return c;
+  return new_class(name, map_get(&classes, str_intern("RuntimeError")));
 }
 
 Value exception_new(const char *kind, int n, const Value *args) {

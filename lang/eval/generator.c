@@ -1,11 +1,11 @@
 /* generator.c -- functions with yield, run step by step.
  *
  * A suspended body must not live on the C stack, so here the statements around a yield are kept as
- * a stack of activations; statements without a yield run as everywhere else. A yield may be a
- * statement of its own or the whole right side of an assignment. */
+ * a stack of activations; statements without a yield run as everywhere else. A yield inside an
+ * expression is made one that is the whole right side of an assignment (yield.c). */
 #include "lang/eval/eval_impl.h"
 
-typedef enum { ACT_BLOCK, ACT_FOR, ACT_WHILE, ACT_WITH, ACT_TRY, ACT_FROM } ActKind;
+typedef enum { ACT_BLOCK, ACT_FOR, ACT_WHILE, ACT_WITH, ACT_TRY, ACT_FROM, ACT_HEAD } ActKind;
 typedef enum { PHASE_BODY, PHASE_AFTER, PHASE_FINALLY } TryPhase; /* AFTER: a handler, or else */
 
 typedef struct Act {
@@ -27,6 +27,7 @@ typedef struct Generator {
   VEC(Act) acts;
   Ast *target; /* of the assignment whose yield is waiting, or NULL */
   Value sent;  /* on the way to the generator that a `yield from` waits for */
+  int hidden;  /* names that hold parts of the statement whose head yields */
   bool started, running, finished;
 } Generator;
 
@@ -42,8 +43,7 @@ Value generator_new(Env *env, AstDef *def) {
 
 Value eval_yield(Env *env, Ast *e) {
   (void)env;
-  raise("SyntaxError", e->span,
-        "a yield may be a statement, or the whole right side of an assignment, of a function");
+  raise("SyntaxError", e->span, "a yield cannot stand here");
 }
 
 static void push_block(Generator *g, const AstVec *body) {
@@ -155,7 +155,6 @@ static void next_with(Generator *g, AstWith *w, int item) {
 
 /* True if the generator stops here with a value in *out. */
 static bool start_yield(Generator *g, AstYield *y, Ast *target, Value *out) {
-  if (y->value && y->value->yields) eval_yield(g->x.env, &y->ast);
   Value v = y->value ? eval(g->x.env, y->value) : value_none();
   if (y->from) {
     Act a = {.kind = ACT_FROM, .s = &y->ast, .it = value_iter(v, y->ast.span), .target = target};
@@ -168,21 +167,32 @@ static bool start_yield(Generator *g, AstYield *y, Ast *target, Value *out) {
   return true;
 }
 
+/* A yield that is all of a statement but for a target. */
+static AstYield *plain_yield(Ast *s, Ast **target) {
+  Ast *value = NULL;
+  *target = NULL;
+  if (s->kind == AST_KIND_ExprStmt) value = AST_AS(ExprStmt, s)->value;
+  if (s->kind == AST_KIND_Assign && AST_AS(Assign, s)->targets.len == 1)
+    value = AST_AS(Assign, s)->value, *target = AST_AS(Assign, s)->targets.at[0];
+  if (!value || value->kind != AST_KIND_Yield) return NULL;
+  AstYield *y = AST_AS(Yield, value);
+  return y->value && y->value->yields ? NULL : y;
+}
+
 static bool start_statement(Generator *g, Ast *s, Value *out) {
   Env *env = g->x.env;
   Act a = {.s = s};
+  Ast *target;
+  AstYield *plain = plain_yield(s, &target);
+  if (plain) return start_yield(g, plain, target, out);
+  if (yield_in_head(s)) {
+    YieldPlace found = {0};
+    a.kind = ACT_HEAD;
+    a.s = yield_settle(env, s, &g->hidden, &found);
+    vec_push(&g->acts, a);
+    return found.yield && start_yield(g, found.yield, found.target, out);
+  }
   switch (s->kind) {
-  case AST_KIND_ExprStmt: {
-    Ast *value = AST_AS(ExprStmt, s)->value;
-    if (value->kind == AST_KIND_Yield) return start_yield(g, AST_AS(Yield, value), NULL, out);
-    break;
-  }
-  case AST_KIND_Assign: {
-    AstAssign *n = AST_AS(Assign, s);
-    bool plain = n->value->kind == AST_KIND_Yield && n->targets.len == 1;
-    if (plain) return start_yield(g, AST_AS(Yield, n->value), n->targets.at[0], out);
-    break;
-  }
   case AST_KIND_If: {
     AstIf *i = AST_AS(If, s);
     push_block(g, value_truth(eval(env, i->cond), i->cond->span) ? &i->body : &i->orelse);
@@ -234,22 +244,36 @@ static bool throw_into_from(Generator *g, Error *e, Value *out) {
   return true;
 }
 
+static bool run_statement(Generator *g, Ast *s, Value *out) {
+  if (s->yields && s->kind != AST_KIND_Def && s->kind != AST_KIND_Class)
+    return start_statement(g, s, out);
+  Flow flow = exec_statement(&g->x, s);
+  if (flow != FLOW_NEXT) deliver(g, flow, NULL);
+  return false;
+}
+
+/* Goes on with a statement whose head has got what it yielded for. */
+static bool next_head(Generator *g, Value *out) {
+  Ast *s = vec_pop(&g->acts).s;
+  if (yield_in_head(s)) return start_statement(g, s, out);
+  bool yields = run_statement(g, s, out);
+  yield_forget(g->x.env, g->hidden);
+  g->hidden = 0;
+  return yields;
+}
+
 /* One step. True if it yields. */
 static bool step(Generator *g, Value *out) {
   Act *a = &vec_last(&g->acts);
   switch (a->kind) {
   case ACT_BLOCK: {
     if (a->next == a->body->len) return g->acts.len--, false;
-    Ast *s = a->body->at[a->next++];
-    if (s->yields && s->kind != AST_KIND_Def && s->kind != AST_KIND_Class)
-      return start_statement(g, s, out);
-    Flow flow = exec_statement(&g->x, s);
-    if (flow != FLOW_NEXT) deliver(g, flow, NULL);
-    return false;
+    return run_statement(g, a->body->at[a->next++], out);
   }
   case ACT_FOR:
   case ACT_WHILE: return next_round(g), false;
   case ACT_TRY: return end_try(g), false;
+  case ACT_HEAD: return next_head(g, out);
   case ACT_WITH: {
     Act left = vec_pop(&g->acts);
     if (left.it.type->leave) left.it.type->leave(left.it, NULL, left.s->span);
@@ -283,6 +307,8 @@ static void resume(void *context) {
     Error *e = r->thrown;
     r->thrown = NULL;
     g->target = NULL;
+    yield_forget(g->x.env, g->hidden);
+    g->hidden = 0;
     if (!throw_into_from(g, e, &r->out)) deliver(g, FLOW_NEXT, e);
   } else if (g->target) {
     Ast *target = g->target;

@@ -7,9 +7,13 @@
 static bool second_ends;
 
 static void on_interrupt(int number) {
-  if (interrupt_pending && second_ends) { /* what runs does not look: compiled code, a pass */
+  static const char waits[] =
+      "\na compiled function is running and is waited for; Ctrl-C again ends the program\n";
+  if (interrupt_pending && (second_ends || interrupt_outside)) { /* what runs does not look */
     signal(number, SIG_DFL);
     kill(getpid(), number);
+  } else if (interrupt_outside && write(STDERR_FILENO, waits, sizeof waits - 1) < 0) {
+    signal(number, SIG_DFL); /* there is nobody to tell */
   }
   interrupt_pending = 1;
 }

@@ -22,6 +22,10 @@ static void run_opt(void *context) {
     all = (NamedModuleVec){0};
     if (one) vec_push(&all, ((NamedModule){job->module, one}));
   }
+  /* A module may have been read with check_well_formed=False; passes expect what is well-formed. */
+  bool well_formed = true;
+  for each (NamedModule, m, &all) well_formed &= ir_verify(m->module);
+  if (!well_formed) return;
   Str text = {0};
   for each (NamedModule, m, &all)
     str_add(&text,

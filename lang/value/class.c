@@ -7,23 +7,23 @@ Value value_class(ClassObject *c) { return value_of(&type_class, c); }
 static ClassObject *class_of(Value v) { return v.object; }
 
 Value class_lookup(const ClassObject *c, const char *name) {
-  for (; c; c = c->base) {
-    Value *x = names_get(&c->attrs, name);
+  for each (ClassObject *, at, &c->line) {
+    Value *x = names_get(&(*at)->attrs, name);
     if (x) return *x;
   }
   return value_absent();
 }
 
 bool class_sets_plainly(const ClassObject *c) {
-  for (; c; c = c->base)
-    if (c->has_setters) return false;
+  for each (ClassObject *, at, &c->line)
+    if ((*at)->has_setters) return false;
   return true;
 }
 
 bool class_is_subclass(const ClassObject *c, const ClassObject *base) {
   if (base == &object_class) return true;
-  for (; c; c = c->base)
-    if (c == base) return true;
+  for each (ClassObject *, at, &c->line)
+    if (*at == base) return true;
   return false;
 }
 
@@ -144,13 +144,27 @@ static Value object_new(BuiltinCall *c) {
 static const Builtin object_new_row = {"__new__", "cls, /, *args, **kwargs", object_new,
                                        "a new object of the class, without __init__"};
 
+/* The classes that super() searches. */
+static ClassVec super_line(const SuperObject *s) {
+  const ClassObject *own = s->self.type == &type_class ? s->self.object
+                           : s->self.type == &type_instance
+                               ? ((InstanceObject *)s->self.object)->class
+                               : s->after;
+  if (!class_is_subclass(own, s->after)) own = s->after;
+  ClassVec line = own->line;
+  while (line.len && line.at[0] != s->after) line.at++, line.len--;
+  if (line.len) line.at++, line.len--;
+  return line;
+}
+
 static Value super_attr(Value v, const char *name, Span span) {
   SuperObject *s = v.object;
   bool of_class = s->self.type == &type_class;
-  Value found = class_lookup(s->class, name);
+  ClassObject rest = {.line = super_line(s)};
+  Value found = class_lookup(&rest, name);
   if (found.type)
     return class_bind(found, of_class ? value_absent() : s->self,
-                      of_class ? class_of(s->self) : s->class, span);
+                      of_class ? class_of(s->self) : s->after, span);
   if (name == INTERNED("__new__")) return value_builtin(&object_new_row);
   if (of_class && name != INTERNED("__init_subclass__")) return value_absent();
   Value inner = value_plain(s->self);
@@ -160,8 +174,8 @@ static Value super_attr(Value v, const char *name, Span span) {
 }
 
 static void super_names(Value v, StrVec *out) {
-  for (const ClassObject *c = ((SuperObject *)v.object)->class; c; c = c->base)
-    names_list(&c->attrs, out);
+  ClassVec line = super_line(v.object);
+  for each (ClassObject *, c, &line) names_list(&(*c)->attrs, out);
   builtin_names(object_methods, object_method_count, out);
 }
 
@@ -175,17 +189,22 @@ static void repr(Value v, Str *out) {
 }
 
 static Value bases(const ClassObject *c) {
-  Value base = value_class(c->base ? c->base : &object_class);
-  if (!c->base && c->inner_type) base = value_type(c->inner_type->type);
-  return c == &object_class ? value_tuple((ValueVec){0}) : value_tuple_of(1, base);
+  ValueVec all = {0};
+  bool inherited = false;
+  for each (ClassObject *, b, &c->bases) {
+    vec_push(&all, value_class(*b));
+    inherited |= (*b)->inner_type != NULL;
+  }
+  if (c->inner_type && !inherited) vec_push(&all, value_type(c->inner_type->type));
+  if (!all.len && c != &object_class) vec_push(&all, value_class(&object_class));
+  return value_tuple(all);
 }
 
 static Value mro(ClassObject *c) {
   ValueVec all = {0};
-  const TypeObject *inner = c->inner_type;
-  for (; c; c = c->base) vec_push(&all, value_class(c));
-  if (inner) vec_push(&all, value_type(inner->type));
-  if (vec_last(&all).object != &object_class) vec_push(&all, value_class(&object_class));
+  for each (ClassObject *, at, &c->line) vec_push(&all, value_class(*at));
+  if (c->inner_type) vec_push(&all, value_type(c->inner_type->type));
+  vec_push(&all, value_class(&object_class));
   return value_tuple(all);
 }
 
@@ -221,7 +240,7 @@ static bool del_attr(Value v, const char *name, Span span) {
 }
 
 static void attr_names(Value v, StrVec *out) {
-  for (const ClassObject *c = class_of(v); c; c = c->base) names_list(&c->attrs, out);
+  for each (ClassObject *, c, &class_of(v)->line) names_list(&(*c)->attrs, out);
   vec_push(out, "__name__");
 }
 
@@ -286,27 +305,34 @@ static Value call(Value v, CallArgs *args) {
 
 /* ---- making classes ---- */
 
+/* A class has the objects of one built-in type at most. */
+static void set_inner(ClassObject *c, const TypeObject *inner, Span span) {
+  if (inner->as_base == NOT_A_BASE)
+    raise("TypeError", span, "the built-in type '%s' cannot be a base class", inner->type->name);
+  if (c->inner_type && c->inner_type != inner)
+    raise("TypeError", span, "the bases '%s' and '%s' cannot be those of one class",
+          c->inner_type->type->name, inner->type->name);
+  c->inner_type = inner;
+}
+
 void class_set_bases(ClassObject *c, const ValueVec *bases, Span span) {
   for each (Value, v, bases) {
-    if (v->type == &type_class && class_lookup(v->object, INTERNED("__typing_only__")).type)
-      continue; /* Generic[T]: for people */
-    const TypeObject *inner = v->type == &type_type ? v->object : NULL;
-    if (inner && inner->as_base == NOT_A_BASE)
-      raise("TypeError", span, "the built-in type '%s' cannot be a base class", inner->type->name);
-    if (inner && (c->base || (c->inner_type && c->inner_type != inner)))
-      raise("TypeError", span, "a class has at most one base class");
-    if (inner) {
-      c->inner_type = inner;
+    if (v->type == &type_type) {
+      set_inner(c, v->object, span);
       continue;
     }
     if (v->type != &type_class)
       raise("TypeError", span, "a base class must be a class, not '%s'", value_type_text(*v));
-    if (v->object == &object_class || v->object == c->base) continue;
-    if (c->base || c->inner_type) raise("TypeError", span, "a class has at most one base class");
-    c->base = v->object;
+    ClassObject *base = v->object;
+    bool for_people = class_lookup(base, INTERNED("__typing_only__")).type; /* Generic[T] */
+    if (base == &object_class || for_people) continue;
+    for each (ClassObject *, b, &c->bases)
+      if (*b == base) raise("TypeError", span, "duplicate base class %s", base->name);
+    vec_push(&c->bases, base);
+    if (base->inner_type) set_inner(c, base->inner_type, span);
+    c->is_exception |= base->is_exception;
   }
-  if (c->base) c->inner_type = c->base->inner_type;
-  c->is_exception = c->base && c->base->is_exception;
+  class_set_line(c, span);
 }
 
 static bool is_abstract(Value v) {
@@ -319,8 +345,8 @@ static bool is_abstract(Value v) {
 /* Of a class below abc.ABC: the first name whose nearest definition is abstract. */
 static const char *abstract_method(const ClassObject *c) {
   if (!class_lookup(c, INTERNED("__abstract_base__")).type) return NULL;
-  for (const ClassObject *b = c; b; b = b->base)
-    for each (NameEntry, e, &b->attrs)
+  for each (ClassObject *, b, &c->line)
+    for each (NameEntry, e, &(*b)->attrs)
       if (e->name && is_abstract(e->value) && is_abstract(class_lookup(c, e->name))) return e->name;
   return NULL;
 }
@@ -335,7 +361,8 @@ Value class_make(ClassObject *c, const Names *attrs, const CallArgs *named) {
     instance_special(e->value, INTERNED("__set_name__"), 2, args, named->span);
   }
   c->abstract = abstract_method(c);
-  Value hook = c->base ? class_lookup(c->base, INTERNED("__init_subclass__")) : value_absent();
+  ClassObject above = {.line = {.at = c->line.at + 1, .len = c->line.len - 1}};
+  Value hook = class_lookup(&above, INTERNED("__init_subclass__"));
   if (hook.type == &type_descriptor) hook = ((DescriptorObject *)hook.object)->get;
   if (hook.type) value_call_first(hook, v, named);
   else if (named->names.len)

@@ -279,7 +279,8 @@ static bool equal(Value a, Value b) {
 
 static uint64_t hash(Value v) {
   Value r = instance_special(v, INTERNED("__hash__"), 0, NULL, (Span){0});
-  if (r.type) return (uint64_t)value_as_int(r, "the result of __hash__", (Span){0});
+  if (r.type) /* as the int's, whose equal it may be */
+    return value_hash(value_int(value_as_int(r, "the result of __hash__", (Span){0})), (Span){0});
   if (has(v, INTERNED("__eq__")))
     raise("TypeError", (Span){0}, "unhashable type: '%s'", object_of(v)->class->name);
   if (inner_of(v).type) return value_hash(inner_of(v), (Span){0});

@@ -107,9 +107,11 @@ typedef struct FunctionObject {
   Names attrs;      /* __doc__ is among them if set */
 } FunctionObject;
 
+typedef VEC(struct ClassObject *) ClassVec;
 typedef struct ClassObject {
   const char *name;
-  struct ClassObject *base; /* NULL: object */
+  ClassVec bases; /* without object, and without a built-in type */
+  ClassVec line;  /* where attributes are searched: itself, then the classes above (mro.c) */
   Names attrs;
   bool is_exception;
   const struct TypeObject *inner_type; /* the built-in type below it, or NULL */
@@ -141,7 +143,7 @@ typedef struct DescriptorObject {
 } DescriptorObject;
 
 typedef struct SuperObject {
-  ClassObject *class; /* where the search starts */
+  ClassObject *after; /* behind which, in the line of self's class, the search starts */
   Value self;         /* an instance or a class */
 } SuperObject;
 extern const ValueType type_super;
@@ -166,6 +168,7 @@ Value special_method(Value v, const char *name); /* of a built-in value; or abse
 /* A class of these attributes, with what its making calls: __set_name__ of the attributes and
  * __init_subclass__ of its base, which gets the keywords `named`. */
 void class_set_bases(ClassObject *c, const ValueVec *bases, Span span);
+void class_set_line(ClassObject *c, Span span); /* from its bases */
 Value class_make(ClassObject *c, const Names *attrs, const CallArgs *named);
 Value names_dict(const Names *names);                          /* as a dict of the script */
 Value instance_get(const InstanceObject *o, const char *name); /* own attributes only */

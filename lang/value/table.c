@@ -14,6 +14,7 @@ static void index_entry(Table *t, int entry) {
 /* Drops removed entries and makes room for twice the live ones. */
 static void rebuild(Table *t) {
   int cap = t->live < 4 ? 8 : t->live * 2, n = 0;
+  gc_check_growth(sizeof(TableEntry) * (size_t)cap);
   TableEntry *at = NEW_ARRAY(TableEntry, cap);
   for (int i = 0; i < t->len; i++)
     if (t->at[i].key.type) at[n++] = t->at[i];

@@ -45,8 +45,9 @@ bool value_is_instance(Value v, Value type, Span span) {
           value_type_text(type));
   const ValueType *want = ((TypeObject *)type.object)->type;
   v = value_plain(v);
+  if (v.type->is_of_type) return v.type->is_of_type(v, want);
   return v.type == want || (want == &type_int && value_is_integer(v)) ||
-         (want == &type_type && v.type == &type_class);
+         (want == &type_type && (v.type == &type_class || v.type->has_instance));
 }
 
 static TypeObject *type_of(Value v) { return v.object; }

@@ -326,8 +326,6 @@ ValueVec value_to_vec(Value iterable, Span span) {
   }
   Value it = value_iter(iterable, span);
   for (Value x; (x = value_next(it, span)).type;) {
-    if (out.len == 1 << 27)
-      raise("MemoryError", span, "the iterable has more than %d items", out.len);
     vec_push(&out, x);
     interrupt_check(span);
   }

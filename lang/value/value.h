@@ -94,6 +94,8 @@ struct ValueType {
   void (*format)(Value v, const char *spec, Str *out, Span span);
   /* type(v) where values of one type have several classes; no type: none. NULL: the type itself. */
   Value (*class_of)(Value v);
+  /* isinstance(v, t) where the values of one type have several classes. NULL: by the type. */
+  bool (*is_of_type)(Value v, const ValueType *t);
   /* isinstance(x, v) for values v of this type, which are classes. NULL: they are none. */
   bool (*has_instance)(Value v, Value x);
   /* `a += b` in place; no type: as a + b. NULL: as binary. */

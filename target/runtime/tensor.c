@@ -121,6 +121,19 @@ int tvms_tensor_reshape(TvmsTensor **out, TvmsTensor *source, int ndim, const in
   return 0;
 }
 
+int tvms_tensor_strided(TvmsTensor **out, TvmsTensor *source, const DLTensor *part) {
+  bool compact = tvms__dl_is_compact(part);
+  TvmsTensor *t =
+      tensor_alloc(part->ndim, part->shape, compact ? NULL : part->strides, part->dtype, false);
+  if (!t) return -1;
+  t->dl.data = part->data;
+  t->dl.device = source->dl.device;
+  t->dl.byte_offset = part->byte_offset;
+  t->source = tvms_retain(source->source ? source->source : source);
+  *out = t;
+  return 0;
+}
+
 static int check_on_cpu(const DLTensor *t) {
   if (t->device.device_type == kDLCPU) return 0;
   return tvms_set_error("the tensor is on device type %d, not on the CPU",

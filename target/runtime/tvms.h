@@ -103,6 +103,9 @@ int tvms_tensor_new(TvmsTensor **out, int ndim, const int64_t *shape, DLDataType
 int tvms_tensor_view(TvmsTensor **out, const DLTensor *memory);
 /* Another view of the same data, which it keeps alive. Needs a compact source of the same size. */
 int tvms_tensor_reshape(TvmsTensor **out, TvmsTensor *source, int ndim, const int64_t *shape);
+/* A view of a part of the same data, which it keeps alive: the data, byte_offset, shape and strides
+ * of `part`, which must lie in the data of `source`. */
+int tvms_tensor_strided(TvmsTensor **out, TvmsTensor *source, const DLTensor *part);
 int tvms_tensor_copy(TvmsTensor **out, const TvmsTensor *source); /* compact */
 /* Bytes in and out of a compact tensor; nbytes must be its size. */
 int tvms_tensor_set_bytes(TvmsTensor *t, const void *from, size_t nbytes);

@@ -22,6 +22,13 @@ class Tag:
 T
 expect 0 'I.module_attrs({"tag": 7})' "$tvms" opt --load passes.tvms --passes 'Tag(value=7), Simplify' good.tvms
 expect 1 "there is no pass 'Tag'" "$tvms" opt --passes 'Tag(value=7)' good.tvms
+cat >unchecked.tvms <<'END'
+@T.prim_func(check_well_formed=False)
+def f(A: T.Buffer((4,), "float32")):
+    n = T.int32()
+    A[0] = A[n + 0]
+END
+expect 1 "error[E0301]: 'n' is not defined" "$tvms" opt --passes Simplify unchecked.tvms
 expect 0 'after Simplify' "$tvms" opt good.tvms --passes Simplify --print-after-all
 expect 0 '' "$tvms" build good.tvms -o good.so
 [ -s good.so ] || { echo 'good.so was not written'; bad=1; }

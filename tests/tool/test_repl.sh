@@ -183,5 +183,26 @@ seen ':quit'
 key Up
 seen ':hlep'
 key C-u
-key C-d
+
+# Compiled code is waited for; a second Ctrl-C ends the program.
+cat >endless.tvms <<'END'
+import numpy as np
+
+@T.prim_func
+def endless(A: T.Buffer((1,), "float32")):
+    for i in T.serial(1 << 30):
+        for j in T.serial(1 << 20):
+            A[0] = T.sin(A[0] + T.float32(1))
+
+kernel = tvm.build(endless, "llvm")
+END
+enter ':load endless.tvms'
+enter 'print("ready"); kernel(np.zeros(1, "float32"))'
+seen 'ready'
+sleep 1
+key C-c
+seen 'a compiled function is running'
+key C-c
+sleep 0.5
+$T list-panes -F '#{pane_current_command}' 2>/dev/null | grep -q tvms && fail 'a second Ctrl-C ends the program'
 exit $bad

@@ -280,7 +280,7 @@ static Value run_binary(const BinaryKernel *k, Operand *a, Operand *b, Value int
   view_broadcast(&x, to.ndim, to.shape, "an operand", span);
   view_broadcast(&y, to.ndim, to.shape, "an operand", span);
   run_kernel(k, compute, &to, &x, &y);
-  if (!into.type) return out;
+  if (!into.type) return tensor_as_scalar(out);
   View target = view_of(into);
   view_broadcast(&to, target.ndim, target.shape, "the result", span);
   view_copy(&target, &to);
@@ -335,7 +335,9 @@ Value tensor_compare_op(AstOp op, Value a, Value b, Span span) {
 Value tensor_inplace_op(AstOp op, Value a, Value b, Span span) {
   Operand x, y;
   const BinaryKernel *k = kernel_of(op);
-  if (!k || !operand_of(a, &x, span) || !operand_of(b, &y, span)) return value_absent();
+  if (!k || tensor_object(a)->is_scalar) return value_absent();
+  if (!operand_of(a, &x, span) || !operand_of(b, &y, span)) return value_absent();
+  tensor_check_writable(a, span);
   return run_binary(k, &x, &y, a, span);
 }
 

@@ -7,7 +7,10 @@
 
 Shape shape_arg(Value v, Span span) {
   Shape s = {0};
-  bool one = v.type != &type_tuple && v.type != &type_list && v.type != &type_range;
+  int64_t dim;
+  bool is_line = v.type == &type_tensor && view_of(v).ndim > 0;
+  bool one = v.type != &type_tuple && v.type != &type_list && !is_line &&
+             (value_to_index(v, &dim, span) || !v.type->iter);
   ValueVec dims = {0};
   if (one) vec_push(&dims, v);
   else dims = value_to_vec(v, span);
@@ -152,10 +155,16 @@ Value tensor_of(Value v, Span span) {
 
 static Value np_array(BuiltinCall *c) { return tensor_array(c->args[0], c->args[1], c->spans[0]); }
 static Value np_asarray(BuiltinCall *c) {
-  bool same = c->args[0].type == &type_tensor &&
+  bool same = c->args[0].type == &type_tensor && !tensor_object(c->args[0])->is_scalar &&
               (value_is_none(c->args[1]) ||
                dtype_equal(tensor_dtype(c->args[0]), dtype_arg(c->args[1], c->spans[1])));
   return same ? c->args[0] : np_array(c);
+}
+
+static Value np_ascontiguousarray(BuiltinCall *c) {
+  Value x = np_asarray(c);
+  View v = view_of(x);
+  return view_is_compact(&v) ? x : tensor_copied(&v, c->span);
 }
 
 /* ---- filled with one value ---- */
@@ -293,7 +302,8 @@ static const Builtin rows[] = {
     {"array", "object, dtype=None, copy=True", np_array,
      "a tensor of numbers, nested lists, tensors"},
     {"asarray", "object, dtype=None", np_asarray, "as array, but a tensor stays itself"},
-    {"ascontiguousarray", "object, dtype=None", np_asarray, "as asarray: tensors are contiguous"},
+    {"ascontiguousarray", "object, dtype=None", np_ascontiguousarray,
+     "as asarray, but with its elements in a row"},
     {"frombuffer", "buffer, dtype='float64'", np_frombuffer, "the elements that bytes hold"},
     {"zeros", "shape, dtype='float64'", np_zeros, "all zero"},
     {"ones", "shape, dtype='float64'", np_ones, "all one"},

@@ -1,6 +1,7 @@
 /* index.c -- tensors indexed by ints, slices, ..., None, and by lists, tensors and bool masks.
  *
- * Getting gives a copy; setting assigns in place, with broadcasting. As in NumPy, the dims of
+ * Ints and slices give a view (ints alone, a scalar); lists and masks give a copy. Setting assigns
+ * in place, with broadcasting. As in NumPy, the dims of
  * lists and masks stand together: where they stood if they are neighbours, else in front. */
 #include "lang/builtin/tensor/tensor_impl.h"
 
@@ -160,7 +161,8 @@ static void finish_lists(Selection *s, Span span) {
 static Selection select(Value tensor, Value index, Span span) {
   View v = view_of(tensor);
   ValueVec parts = index_parts(index);
-  Selection s = {.base = {.dtype = v.dtype, .data = v.data, .owner = tensor}};
+  Selection s = {
+      .base = {.dtype = v.dtype, .data = v.data, .owner = tensor, .is_readonly = v.is_readonly}};
   int taken = 0, dots = 0, dim = 0;
   for each (Value, p, &parts) {
     taken += dims_taken(*p, span);
@@ -228,9 +230,24 @@ static void move_lists(Selection *s, const View *other, bool get) {
   }
 }
 
+static bool has_ellipsis(Value index) {
+  ValueVec parts = index_parts(index);
+  for each (Value, p, &parts)
+    if (p->type == &type_ellipsis) return true;
+  return false;
+}
+
+static bool same_place(const View *a, const View *b) {
+  size_t dims = sizeof *a->shape * (size_t)a->ndim;
+  return a->data == b->data && a->ndim == b->ndim && !memcmp(a->shape, b->shape, dims) &&
+         !memcmp(a->strides, b->strides, dims);
+}
+
 Value tensor_get_item(Value v, Value index, Span span) {
   Selection s = select(v, index, span);
-  if (!s.lists) return tensor_copied(&s.base, span);
+  bool is_element = !s.lists && !s.base.ndim && !has_ellipsis(index);
+  if (is_element) return tensor_as_scalar(tensor_copied(&s.base, span));
+  if (!s.lists) return tensor_view(&s.base, span);
   View shape = result_shape(&s, span);
   Value out = tensor_new(shape.dtype, shape.ndim, shape.shape, span);
   View to = view_of(out);
@@ -239,11 +256,13 @@ Value tensor_get_item(Value v, Value index, Span span) {
 }
 
 void tensor_set_item(Value v, Value index, Value x, Span span) {
+  tensor_check_writable(v, span);
   Selection s = select(v, index, span);
   if (s.base.ndim == 0 && !s.lists && x.type != &type_tensor && x.type != &type_list)
     return store_value(s.base.dtype, s.base.data, x, span);
   bool number = x.type == &type_int || x.type == &type_float || x.type == &type_bool;
   View from = view_of(number ? tensor_scalar(s.base.dtype, x, span) : tensor_of(x, span));
+  if (!s.lists && same_place(&from, &s.base)) return; /* `a[i:j] += x` has stored it already */
   if (x.type == &type_tensor) from = view_of(tensor_copied(&from, span)); /* may overlap */
   View shape = s.lists ? result_shape(&s, span) : s.base;
   view_broadcast(&from, shape.ndim, shape.shape, "the value", span);
@@ -266,11 +285,8 @@ static Value method_take(BuiltinCall *c) {
   if (value_is_none(args[1])) {
     int64_t size = view_size(&v);
     View list = view_of(tensor_of(args[0], c->span));
-    Value flat = tensor_copied(&v, c->span);
-    TvmsTensor *line;
-    if (tvms_tensor_reshape(&line, value_as_tensor(flat, c->span), 1, &size) != 0)
-      raise("ValueError", c->span, "%s", tvms_last_error());
-    return tensor_get_item(value_tensor(line), checked_list(&list, size, c->span), c->span);
+    Value line = tensor_reshaped(x, 1, &size, c->span);
+    return tensor_get_item(line, checked_list(&list, size, c->span), c->span);
   }
   int axis = axis_arg(args[1], v.ndim, c->span);
   for (int i = 0; i < axis; i++)

@@ -106,7 +106,7 @@ static Value split(BuiltinCall *c, bool uneven) {
     if (hi < 0) hi += extent;
     hi = hi < 0 ? 0 : hi > extent ? extent : hi;
     View p = part_of(&v, axis, lo, hi > lo ? hi - lo : 0);
-    Value t = tensor_copied(&p, c->span);
+    Value t = tensor_view(&p, c->span);
     vec_push(&out, t);
     lo = hi;
   }

@@ -82,10 +82,7 @@ static void as_matrix(View *v, bool left) {
 static Value drop_dim(Value t, int dim, Span span) {
   View v = view_of(t);
   memmove(v.shape + dim, v.shape + dim + 1, sizeof *v.shape * (size_t)(v.ndim - dim - 1));
-  TvmsTensor *out;
-  if (tvms_tensor_reshape(&out, value_as_tensor(t, span), v.ndim - 1, v.shape) != 0)
-    raise("ValueError", span, "%s", tvms_last_error());
-  return value_tensor(out);
+  return tensor_reshaped(t, v.ndim - 1, v.shape, span);
 }
 
 Value tensor_matmul(Value a, Value b, Span span) {
@@ -121,7 +118,7 @@ Value tensor_matmul(Value a, Value b, Span span) {
     for (int d = batch; d-- > 0 && ++index[d] == shape.shape[d];) index[d] = 0;
   }
   if (column) out = drop_dim(out, batch + 1, span);
-  return row ? drop_dim(out, batch, span) : out;
+  return tensor_as_scalar(row ? drop_dim(out, batch, span) : out);
 }
 
 static Value np_matmul(BuiltinCall *c) { return tensor_matmul(c->args[0], c->args[1], c->span); }
@@ -137,18 +134,11 @@ static Value np_dot(BuiltinCall *c) {
   if (x.ndim <= 2) return tensor_matmul(a, b, c->span);
   int64_t flat[] = {view_size(&x) / (x.shape[x.ndim - 1] ? x.shape[x.ndim - 1] : 1),
                     x.shape[x.ndim - 1]};
-  TvmsTensor *rows, *again;
-  if (tvms_tensor_reshape(&rows, value_as_tensor(tensor_copied(&x, c->span), c->span), 2, flat) !=
-      0)
-    raise("ValueError", c->span, "%s", tvms_last_error());
-  Value out = tensor_matmul(value_tensor(rows), b, c->span);
+  Value out = tensor_matmul(tensor_reshaped(a, 2, flat, c->span), b, c->span);
   int64_t shape[MAX_DIMS];
   memcpy(shape, x.shape, sizeof shape);
   if (y.ndim == 2) shape[x.ndim - 1] = y.shape[1];
-  if (tvms_tensor_reshape(&again, value_as_tensor(out, c->span), y.ndim == 2 ? x.ndim : x.ndim - 1,
-                          shape) != 0)
-    raise("ValueError", c->span, "%s", tvms_last_error());
-  return value_tensor(again);
+  return tensor_reshaped(out, y.ndim == 2 ? x.ndim : x.ndim - 1, shape, c->span);
 }
 
 static Value np_outer(BuiltinCall *c) {

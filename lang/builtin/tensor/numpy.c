@@ -8,7 +8,7 @@ Value numpy_library_find(Namespace *ns, const char *name) {
 }
 
 static Value find(Namespace *ns, const char *name) {
-  Value x = dtype_named(name);
+  Value x = scalar_class_named(name);
   return x.type ? x : numpy_library_find(ns, name);
 }
 
@@ -23,8 +23,8 @@ static void dtype_names(Namespace *ns, StrVec *out) {
 static Value load_numpy(void) {
   static Value numpy;
   static const BuiltinRows *const tables[] = {
-      &create_rows, &unary_rows,  &binary_rows, &reduce_rows, &shape_rows,
-      &join_rows,   &matmul_rows, &sort_rows,   &index_rows,  &testing_rows};
+      &create_rows, &unary_rows, &binary_rows, &reduce_rows,  &shape_rows,  &join_rows,
+      &matmul_rows, &sort_rows,  &index_rows,  &testing_rows, &memory_rows, &dtype_rows};
   if (numpy.type) return numpy;
   numpy = value_namespace("numpy");
   Namespace *ns = numpy.object;
@@ -38,6 +38,7 @@ static Value load_numpy(void) {
   namespace_set(numpy, "nan", value_float(NAN));
   namespace_set(numpy, "newaxis", value_none());
   namespace_set(numpy, "ndarray", value_type(&type_tensor));
+  namespace_set(numpy, "dtype", value_type(&type_numpy_dtype));
   return numpy;
 }
 
@@ -50,6 +51,7 @@ static const TypeObject tensor_type = {.type = &type_tensor, .constructor = &con
 
 void tensor_start(void) {
   type_define(&tensor_type);
+  type_define(&numpy_dtype_object);
   namespace_register("numpy", load_numpy);
   namespace_register("np", load_numpy);
   namespace_register("numpy.random", random_namespace);

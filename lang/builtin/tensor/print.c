@@ -237,6 +237,12 @@ void tensor_str(Value v, Str *out) {
 void tensor_repr(Value v, Str *out) {
   View x = view_of(v);
   size_t start = out->len;
+  if (tensor_object(v)->is_scalar) {
+    str_printf(out, "np.%s", dtype_is_bool(x.dtype) ? "" : dtype_text(x.dtype));
+    if (!dtype_is_bool(x.dtype)) str_add(out, "(");
+    put_number(v, out);
+    return str_add(out, dtype_is_bool(x.dtype) ? "_" : ")");
+  }
   str_add(out, "array(");
   if (!put_number(v, out)) put_tensor(v, out, ", ", 6, 6);
   if (x.ndim > 1 && !view_size(&x)) str_printf(out, ", shape=%s", dims_text(x.ndim, x.shape));

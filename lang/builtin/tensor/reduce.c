@@ -190,13 +190,10 @@ static Value reduce(const Reduction *r, Value x, Value axes, bool keepdims, int6
     store_total(r, &total, &part, t, to, ddof);
     for (int d = kept; d-- > 0 && ++index[d] == outer.shape[d];) index[d] = 0;
   }
-  if (!keepdims) return out;
+  if (!keepdims) return tensor_as_scalar(out);
   int64_t shape[MAX_DIMS];
   for (int i = 0; i < v.ndim; i++) shape[i] = reduced[i] ? 1 : v.shape[i];
-  TvmsTensor *again;
-  if (tvms_tensor_reshape(&again, value_as_tensor(out, span), v.ndim, shape) != 0)
-    raise("ValueError", span, "%s", tvms_last_error());
-  return value_tensor(again);
+  return tensor_reshaped(out, v.ndim, shape, span);
 }
 
 /* ---- as functions and as methods: the tensor is self, or the first argument ---- */
@@ -247,11 +244,8 @@ static Value running(BuiltinCall *c, bool product) {
   View to = view_of(out);
   int axis = 0;
   if (value_is_none(args[0])) {
-    TvmsTensor *line;
     int64_t size = view_size(&v);
-    if (tvms_tensor_reshape(&line, value_as_tensor(out, c->span), 1, &size) != 0)
-      raise("ValueError", c->span, "%s", tvms_last_error());
-    out = value_tensor(line);
+    out = tensor_reshaped(out, 1, &size, c->span);
     to = view_of(out);
   } else {
     axis = axis_arg(args[0], v.ndim, c->span);

@@ -1,4 +1,6 @@
-/* shape.c -- the same elements in another shape: reshape, transpose, squeeze, broadcast_to, ... */
+/* shape.c -- the same elements in another shape: reshape, transpose, squeeze, broadcast_to, ...
+ *
+ * The results are views: they share the memory of the tensor. */
 #include "lang/builtin/tensor/tensor_impl.h"
 
 /* As function the tensor is the first argument, as method it is self. */
@@ -7,13 +9,13 @@ static Value subject(BuiltinCall *c) {
 }
 static Value *others(BuiltinCall *c) { return c->self.type ? c->args : c->args + 1; }
 
-/* A copy in another shape of the same size. */
 Value tensor_reshaped(Value x, int ndim, const int64_t *shape, Span span) {
   View v = view_of(x);
-  TvmsTensor *out;
-  if (tvms_tensor_reshape(&out, value_as_tensor(tensor_copied(&v, span), span), ndim, shape) != 0)
-    raise("ValueError", span, "%s", tvms_last_error());
-  return value_tensor(out);
+  if (!view_is_compact(&v)) v = view_of(tensor_copied(&v, span));
+  int64_t stride = 1;
+  v.ndim = ndim;
+  for (int i = ndim; i-- > 0; stride *= shape[i]) v.shape[i] = shape[i], v.strides[i] = stride;
+  return tensor_view(&v, span);
 }
 
 static Value reshape_to(Value x, Shape s, Span span) {
@@ -57,6 +59,12 @@ static Value np_ravel(BuiltinCall *c) {
   return tensor_reshaped(x, 1, &size, c->span);
 }
 
+static Value method_flatten(BuiltinCall *c) {
+  View v = view_of(c->self);
+  int64_t size = view_size(&v);
+  return tensor_reshaped(tensor_copied(&v, c->span), 1, &size, c->span);
+}
+
 static Value transpose_by(Value x, Value axes, Span span) {
   View v = view_of(x);
   int order[MAX_DIMS];
@@ -73,7 +81,7 @@ static Value transpose_by(Value x, Value axes, Span span) {
     }
   }
   view_permute(&v, order);
-  return tensor_copied(&v, span);
+  return tensor_view(&v, span);
 }
 static Value np_transpose(BuiltinCall *c) { return transpose_by(subject(c), c->args[1], c->span); }
 static Value method_transpose(BuiltinCall *c) {
@@ -90,7 +98,7 @@ static Value np_swapaxes(BuiltinCall *c) {
   order[a] = b;
   order[b] = a;
   view_permute(&v, order);
-  return tensor_copied(&v, c->span);
+  return tensor_view(&v, c->span);
 }
 
 static Value np_moveaxis(BuiltinCall *c) {
@@ -102,7 +110,7 @@ static Value np_moveaxis(BuiltinCall *c) {
   memmove(order + to + 1, order + to, sizeof *order * (size_t)(v.ndim - 1 - to));
   order[to] = from;
   view_permute(&v, order);
-  return tensor_copied(&v, c->span);
+  return tensor_view(&v, c->span);
 }
 
 static ValueVec axes_of(Value v) {
@@ -126,10 +134,11 @@ static Value np_squeeze(BuiltinCall *c) {
             (long long)v.shape[axis]);
     drop[axis] = true;
   }
-  Shape s = {0};
+  int kept = 0;
   for (int i = 0; i < v.ndim; i++)
-    if (!drop[i]) s.dims[s.ndim++] = v.shape[i];
-  return tensor_reshaped(x, s.ndim, s.dims, c->span);
+    if (!drop[i]) v.shape[kept] = v.shape[i], v.strides[kept++] = v.strides[i];
+  v.ndim = kept;
+  return tensor_view(&v, c->span);
 }
 
 static Value np_expand_dims(BuiltinCall *c) {
@@ -140,17 +149,22 @@ static Value np_expand_dims(BuiltinCall *c) {
   if (ndim > MAX_DIMS) raise("ValueError", c->span, "the result would have too many dimensions");
   bool added[MAX_DIMS] = {false};
   for each (Value, a, &list) added[axis_arg(*a, ndim, c->span)] = true;
-  Shape s = {0};
-  for (int i = 0, from = 0; i < ndim; i++)
-    s.dims[s.ndim++] = added[i] ? 1 : from < v.ndim ? v.shape[from++] : 1;
-  return tensor_reshaped(x, s.ndim, s.dims, c->span);
+  View out = v;
+  out.ndim = ndim;
+  for (int i = 0, from = 0; i < ndim; i++) {
+    bool is_new = added[i] || from == v.ndim;
+    out.shape[i] = is_new ? 1 : v.shape[from];
+    out.strides[i] = is_new ? 0 : v.strides[from++];
+  }
+  return tensor_view(&out, c->span);
 }
 
 static Value np_broadcast_to(BuiltinCall *c) {
   View v = view_of(tensor_of(c->args[0], c->spans[0]));
   Shape s = shape_arg(c->args[1], c->spans[1]);
   view_broadcast(&v, s.ndim, s.dims, "the tensor", c->span);
-  return tensor_copied(&v, c->span);
+  v.is_readonly = true; /* one element stands at several places */
+  return tensor_view(&v, c->span);
 }
 
 static Value np_flip(BuiltinCall *c) {
@@ -164,7 +178,7 @@ static Value np_flip(BuiltinCall *c) {
     if (v.shape[i]) v.data += (v.shape[i] - 1) * v.strides[i] * dtype_nbytes(v.dtype);
     v.strides[i] = -v.strides[i];
   }
-  return tensor_copied(&v, c->span);
+  return tensor_view(&v, c->span);
 }
 
 static Value np_shape(BuiltinCall *c) {
@@ -180,7 +194,7 @@ static Value np_size(BuiltinCall *c) {
 static const Builtin methods[] = {
     {"reshape", "*shape", method_reshape, "in another shape; one dimension may be -1"},
     {"ravel", "", np_ravel, "in one dimension"},
-    {"flatten", "", np_ravel, "in one dimension"},
+    {"flatten", "", method_flatten, "a copy in one dimension"},
     {"transpose", "*axes", method_transpose, "with its axes in another order, reversed by default"},
     {"swapaxes", "axis1, axis2, /", np_swapaxes, "with two axes exchanged"},
     {"squeeze", "axis=None", np_squeeze, "without dimensions of extent 1"},

@@ -76,6 +76,7 @@ static Value np_argsort(BuiltinCall *c) {
   return sorted_along(x, args[0], true, c->span);
 }
 static Value method_sort(BuiltinCall *c) {
+  tensor_check_writable(c->self, c->span);
   Value out = sorted_along(c->self, c->args[0], false, c->span);
   View from = view_of(out), to = view_of(c->self);
   view_copy(&to, &from);

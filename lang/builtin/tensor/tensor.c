@@ -2,11 +2,6 @@
 #include "lang/builtin/tensor/tensor_impl.h"
 #include <unistd.h>
 
-typedef struct TensorObject {
-  TvmsTensor *tensor;
-  size_t nbytes;
-} TensorObject;
-
 static void release(void *p) {
   TensorObject *o = p;
   gc_foreign(-(ptrdiff_t)o->nbytes);
@@ -117,7 +112,11 @@ static Value method_tolist(BuiltinCall *c) {
 
 static Value method_astype(BuiltinCall *c) {
   View v = view_of(c->self);
-  return tensor_cast(&v, dtype_arg(c->args[0], c->spans[0]), c->span);
+  DataType t = dtype_arg(c->args[0], c->spans[0]);
+  bool same = dtype_equal(t, v.dtype) && !value_truth(c->args[1], c->span);
+  if (same) return c->self;
+  Value out = tensor_cast(&v, t, c->span);
+  return tensor_object(c->self)->is_scalar ? tensor_as_scalar(out) : out;
 }
 static Value method_copy(BuiltinCall *c) {
   View v = view_of(c->self);
@@ -129,15 +128,16 @@ static Value method_fill(BuiltinCall *c) {
   return value_none();
 }
 
-/* Each element's bytes, in order: what tests compare bit by bit. */
+/* The same memory, with its bits read as another dtype. */
 static Value method_view(BuiltinCall *c) {
   View v = view_of(c->self);
+  if (!c->args[0].type) return tensor_view(&v, c->span);
   DataType t = dtype_arg(c->args[0], c->spans[0]);
   if (dtype_nbytes(t) != dtype_nbytes(v.dtype))
     raise("ValueError", c->span, "%s and %s are not of the same size", dtype_text(v.dtype),
           dtype_text(t));
   v.dtype = t;
-  return tensor_copied(&v, c->span);
+  return tensor_view(&v, c->span);
 }
 
 static Value method_tobytes(BuiltinCall *c) {
@@ -151,12 +151,12 @@ static const Builtin methods[] = {
     {"tobytes", "", method_tobytes, "the elements as bytes"},
     {"item", "*index", method_item, "the only element, or the one at the index, as a number"},
     {"tolist", "", method_tolist, "nested lists of numbers"},
-    {"astype", "dtype", method_astype, "a copy of another dtype"},
+    {"astype", "dtype, copy=True", method_astype, "a copy of another dtype"},
     {"copy", "", method_copy, "a copy"},
     {"numpy", "", method_numpy, "itself: tensors are shared with compiled code"},
     {"asnumpy", "", method_numpy, "itself: tensors are shared with compiled code"},
     {"fill", "value, /", method_fill, "sets every element"},
-    {"view", "dtype, /", method_view, "a copy of the same bits as another dtype"},
+    {"view", "dtype?, /", method_view, "the same memory, its bits as another dtype"},
     {"round", "decimals=0", tensor_round, "rounded half to even"},
     {"__round__", "ndigits=None", tensor_round, "rounded half to even"},
     {"__abs__", "", tensor_abs, "the absolute values"},
@@ -207,23 +207,27 @@ static Value transposed(Value v, Span span) {
   int order[MAX_DIMS];
   for (int i = 0; i < x.ndim; i++) order[i] = x.ndim - 1 - i;
   view_permute(&x, order);
-  return tensor_copied(&x, span);
+  return tensor_view(&x, span);
 }
 
-static const char *const attributes[] = {"shape",  "dtype",    "ndim",    "size", "T",
-                                         "nbytes", "itemsize", "strides", "flat"};
+static const char *const attributes[] = {"shape",    "dtype",   "ndim", "size", "T",     "nbytes",
+                                         "itemsize", "strides", "flat", "base", "flags", "real"};
 enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
 static Value get_attr(Value v, const char *name, Span span) {
   View x = view_of(v);
   if (strcmp(name, "shape") == 0) return shape_of(v);
-  if (strcmp(name, "dtype") == 0) return value_str(dtype_text(x.dtype));
+  if (strcmp(name, "dtype") == 0) return value_numpy_dtype(x.dtype);
   if (strcmp(name, "ndim") == 0) return value_int(x.ndim);
   if (strcmp(name, "size") == 0) return value_int(view_size(&x));
   if (strcmp(name, "T") == 0) return transposed(v, span);
   if (strcmp(name, "itemsize") == 0) return value_int(dtype_nbytes(x.dtype));
   if (strcmp(name, "nbytes") == 0) return value_int(view_size(&x) * dtype_nbytes(x.dtype));
   if (strcmp(name, "strides") == 0) return strides_of(v);
+  if (strcmp(name, "real") == 0) return v;
+  if (strcmp(name, "flags") == 0) return tensor_flags(v);
+  if (strcmp(name, "base") == 0)
+    return tensor_object(v)->base.type ? tensor_object(v)->base : value_none();
   if (strcmp(name, "flat") == 0)
     return value_call_with(value_get_attr(v, str_intern("ravel"), span), 0, NULL, span);
   for (int i = 0; i < TABLES; i++) {
@@ -292,7 +296,28 @@ static bool equal(Value a, Value b) {
   return true;
 }
 
+/* Scalars only: what can change is no key. */
+static uint64_t hash(Value v) {
+  if (!tensor_object(v)->is_scalar)
+    raise("TypeError", (Span){0}, "unhashable type: 'numpy.ndarray'");
+  View x = view_of(v);
+  return value_hash(load_value(x.dtype, x.data), (Span){0});
+}
+
+static Value class_of(Value v) {
+  return tensor_object(v)->is_scalar ? scalar_class_of(tensor_dtype(v)) : value_absent();
+}
+
+/* A scalar is no ndarray; that of float64 is a float. */
+static bool is_of_type(Value v, const ValueType *t) {
+  if (!tensor_object(v)->is_scalar) return t == &type_tensor;
+  return t == &type_float && dtype_equal(tensor_dtype(v), FLOAT64);
+}
+
 const ValueType type_tensor = {.name = "tensor",
+                               .is_of_type = is_of_type,
+                               .class_of = class_of,
+                               .hash = hash,
                                .truth = truth,
                                .repr = tensor_repr,
                                .str = tensor_str,

@@ -34,6 +34,7 @@ typedef struct View {
   int ndim;
   int64_t shape[MAX_DIMS], strides[MAX_DIMS]; /* in elements */
   Value owner;                                /* keeps the data alive */
+  bool is_readonly;
 } View;
 
 View view_of(Value tensor);
@@ -66,7 +67,26 @@ void view_copy(const View *to, const View *from); /* of one shape; converts the 
 Value tensor_copied(const View *v, Span span);    /* as a new compact tensor */
 Value tensor_cast(const View *v, DataType t, Span span);
 
-Value tensor_reshaped(Value x, int ndim, const int64_t *shape, Span span); /* of the same size */
+/* Of the same size: a view if the elements lie in a row, else a copy. */
+Value tensor_reshaped(Value x, int ndim, const int64_t *shape, Span span);
+
+/* ---- whose memory it is (memory.c) ---- */
+
+typedef struct TensorObject {
+  TvmsTensor *tensor;
+  size_t nbytes;               /* that it owns: 0 of a view */
+  Value base;                  /* of a view: the tensor that owns the data; else absent */
+  bool is_readonly, is_scalar; /* a scalar has no dimensions, and does not change */
+} TensorObject;
+static inline TensorObject *tensor_object(Value tensor) { return tensor.object; }
+
+/* A tensor that shares the memory of v->owner. */
+Value tensor_view(const View *v, Span span);
+/* A new tensor becomes a scalar if it has no dimensions: what NumPy gives for one element. */
+Value tensor_as_scalar(Value tensor);
+void tensor_check_writable(Value tensor, Span span);
+bool view_is_compact(const View *v);
+Value tensor_flags(Value tensor);
 
 /* ---- making (create.c) ---- */
 
@@ -118,9 +138,13 @@ typedef struct BuiltinRows {
   int n;
 } BuiltinRows;
 extern const BuiltinRows create_rows, unary_rows, binary_rows, reduce_rows, shape_rows, join_rows,
-    matmul_rows, sort_rows, index_rows, testing_rows;
+    matmul_rows, sort_rows, index_rows, testing_rows, memory_rows, dtype_rows;
 extern const BuiltinRows reduce_methods, shape_methods, sort_methods, index_methods;
-Value dtype_named(const char *name); /* np.float32; absent if there is no such dtype */
+/* np.float32, np.floating: the class of scalars; absent if there is none. */
+Value scalar_class_named(const char *name);
+Value scalar_class_of(DataType t);
+Value value_numpy_dtype(DataType t); /* the dtype as an object */
+extern const TypeObject numpy_dtype_object;
 Value random_namespace(void), testing_namespace(void);
 
 /* What the file of stdlib/module/ of a namespace's name defines: its `find`. */

@@ -69,7 +69,7 @@ static Value run_unary(const UnaryKernel *k, const View *v, Span span) {
       store_ints(t, r.at[0], r.stride[0], r.n, w);
     }
   }
-  return out;
+  return tensor_as_scalar(out);
 }
 
 Value tensor_unary_op(AstOp op, Value a, Span span) {

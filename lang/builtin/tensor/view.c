@@ -20,7 +20,8 @@ View view_of(Value tensor) {
   View v = {.dtype = dtype_from_dlpack(t->dtype.code, t->dtype.bits, t->dtype.lanes),
             .data = (char *)t->data + t->byte_offset,
             .ndim = t->ndim,
-            .owner = tensor};
+            .owner = tensor,
+            .is_readonly = tensor_object(tensor)->is_readonly};
   int64_t stride = 1;
   for (int i = t->ndim; i-- > 0;) {
     v.shape[i] = t->shape[i];
