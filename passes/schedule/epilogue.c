@@ -121,7 +121,7 @@ static void need_only_consumer(Epilogue *e) {
   ScheduleCall *c = e->call;
   Node *result = e->by.store->buffer;
   NodeVec users = consumers_of(e->scope, e->reduction->node);
-  need_internal_buffer(c, &e->from, result);
+  need_local_buffer(c, &e->from, result);
   if (users.len != 1 || users.at[0] != e->ref->node)
     schedule_fail(c, e->reduction->node, "'%s' has other consumers than '%s'",
                   AS(Buffer, result)->name, e->block->name);

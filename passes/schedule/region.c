@@ -37,6 +37,21 @@ static void join(Touched *t, NodeVec lo, NodeVec hi, Analyzer *facts) {
   }
 }
 
+/* A block that runs under a condition may not reach the ends that its loops do: what it accesses is
+ * within what its variables' domains allow. */
+static void clip(const Block *b, Node *min, Node *last, Node **least, Node **greatest,
+                 Analyzer *facts) {
+  Map domains = {0};
+  Node *lo, *hi, *unused;
+  for each (Node *, v, &b->iter_vars) map_set(&domains, AS(IterVar, *v)->var, AS(IterVar, *v)->dom);
+  if (arith_bounds_over(min, &domains, &lo, &unused) &&
+      arith_can_prove(facts, expr_binary(NK_GE, lo, *least, lo->span)))
+    *least = lo;
+  if (arith_bounds_over(last, &domains, &unused, &hi) &&
+      arith_can_prove(facts, expr_binary(NK_LE, hi, *greatest, hi->span)))
+    *greatest = hi;
+}
+
 void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts) {
   const Block *b = AS(Block, r->block);
   Map bindings = {0}, ranges = {0};
@@ -58,6 +73,11 @@ void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analy
                  arith_bounds_over(last, &ranges, &unused, &greatest);
     exact = exact && known && expr_is_one(extent);
     vec_push(&mins, min);
+    if (known && !expr_is_one(r->predicate)) {
+      Node *from = AS(Range, *d)->min, *one = int_imm(extent->dtype, 1, extent->span);
+      Node *end = expr_sub(expr_add(from, AS(Range, *d)->extent), one);
+      clip(b, from, end, &least, &greatest, facts);
+    }
     vec_push(&lo, known ? least : NULL);
     vec_push(&hi, known ? greatest : NULL);
   }

@@ -174,7 +174,7 @@ void primitive_rolling_buffer(ScheduleCall *c) {
   if (!scope) schedule_fail(c, r.ref->node, "the root block has no loops");
   const char *why = why_not_complete(scope, r.ref->node);
   if (why) schedule_fail(c, r.ref->node, "'%s' is no complete block: %s", r.block->name, why);
-  need_internal_buffer(c, &r.place, r.old);
+  need_local_buffer(c, &r.place, r.old);
   need_plain_buffer(c, r.ref->func, r.old, r.ref->node);
   r.realize = AS(BlockRealize, realize_of(&r.place));
   if (!is_domain_bound(r.realize, r.realize->predicate))

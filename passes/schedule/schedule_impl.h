@@ -107,6 +107,8 @@ bool mentions(Node *n, const Node *var);
 Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind);
 /* Refuses a buffer that no block around the place owns. */
 void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer);
+/* The same, and one that is used outside of the block that the place's last block stands in. */
+void need_local_buffer(ScheduleCall *c, const Place *p, Node *buffer);
 
 /* The buffer that argument i says: ("read", n) or ("write", n) of the block, its name, or it
  * itself. The argument becomes the first of these. */

@@ -192,6 +192,19 @@ void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer) {
                 AS(Buffer, buffer)->name);
 }
 
+void need_local_buffer(ScheduleCall *c, const Place *p, Node *buffer) {
+  need_internal_buffer(c, p, buffer);
+  Node *scope = scope_block(p);
+  NodeVec blocks = all_blocks(AS(PrimFunc, prim_func_of(c, p->func))->body);
+  for each (Node *, b, &blocks) {
+    bool around = mentions(*b, scope), inside = mentions(scope, *b);
+    bool uses = block_reads(AS(Block, *b), buffer) || block_writes(AS(Block, *b), buffer);
+    if (uses && !around && !inside)
+      schedule_fail(c, *b, "block '%s' uses '%s' outside of the block '%s'", AS(Block, *b)->name,
+                    AS(Buffer, buffer)->name, AS(Block, scope)->name);
+  }
+}
+
 /* ---- complete blocks and reductions ---- */
 
 /* Another block of the scope that writes what this one writes, or NULL. */
