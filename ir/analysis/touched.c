@@ -38,7 +38,24 @@ static void join(Touched *t, NodeVec lo, NodeVec hi, Analyzer *facts) {
   }
 }
 
-void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, Analyzer *facts) {
+/* A block that runs under a condition may not reach the ends that its loops do: what it accesses is
+ * within what its variables' domains allow. */
+static void clip(const Block *b, const Range *d, Node **least, Node **greatest, Analyzer *facts) {
+  Map domains = {0};
+  Node *lo, *hi, *unused, *one = int_imm(d->extent->dtype, 1, d->node.span);
+  Node *last = expr_sub(expr_add(d->min, d->extent), one);
+  for each (Node *, v, &b->iter_vars) map_set(&domains, AS(IterVar, *v)->var, AS(IterVar, *v)->dom);
+  if (arith_bounds_over(d->min, &domains, &lo, &unused) &&
+      arith_can_prove(facts, expr_binary(NK_GE, lo, *least, lo->span)))
+    *least = lo;
+  if (arith_bounds_over(last, &domains, &unused, &hi) &&
+      arith_can_prove(facts, expr_binary(NK_LE, hi, *greatest, hi->span)))
+    *greatest = hi;
+}
+
+/* conditional: the block of the access, if it runs under a condition. */
+static void add_region(Touched *t, const Block *conditional, Node *region, const Map *bindings,
+                       NodeVec loops, Analyzer *facts) {
   Map ranges = {0};
   for each (Node *, l, &loops) {
     For *f = AS(For, *l);
@@ -56,6 +73,7 @@ void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, 
                  arith_bounds_over(last, &ranges, &unused, &greatest);
     exact = exact && known && expr_is_one(extent);
     vec_push(&mins, min);
+    if (known && conditional) clip(conditional, AS(Range, *d), &least, &greatest, facts);
     vec_push(&lo, known ? least : NULL);
     vec_push(&hi, known ? greatest : NULL);
   }
@@ -64,12 +82,16 @@ void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, 
   join(t, lo, hi, facts);
 }
 
+void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, Analyzer *facts) {
+  add_region(t, NULL, region, bindings, loops, facts);
+}
+
 void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts) {
+  Block *b = AS(Block, r->block);
   Map bindings = {0};
   for (int i = 0; i < r->iter_values.len; i++)
-    map_set(&bindings, AS(IterVar, AS(Block, r->block)->iter_vars.at[i])->var,
-            r->iter_values.at[i]);
-  touch_region(t, region, &bindings, loops, facts);
+    map_set(&bindings, AS(IterVar, b->iter_vars.at[i])->var, r->iter_values.at[i]);
+  add_region(t, expr_is_one(r->predicate) ? NULL : b, region, &bindings, loops, facts);
   t->exact = t->exact && is_domain_bound(r, r->predicate);
 }
 

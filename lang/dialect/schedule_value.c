@@ -41,7 +41,30 @@ static int inputs_of(const Gather *g, const char *param, Span span) {
                        span);
 }
 
+/* lambda i: [(i, i + 4), 0] as a map to the begin and the end of each range. */
+static Node *ranges_map(Gather *g, Value f, Span span) {
+  int n = schedule_rank(g->schedule, g->primitive, g->nodes.at[0], NULL, span);
+  NodeVec inputs = {0}, ends = {0};
+  ValueVec args = {0};
+  if (function_arity(f, n) != n)
+    raise("TypeError", span, "the map must take the %d variables of the block", n);
+  for (int i = 0; i < n; i++) {
+    vec_push(&inputs, var_new(str_intern(str_format("i%d", i)), INT32, span));
+    vec_push(&args, value_node(inputs.at[i]));
+  }
+  ValueVec dims = value_to_vec(value_call_with(f, n, args.at, span), span);
+  for each (Value, d, &dims) {
+    bool is_range = d->type == &type_tuple || d->type == &type_list;
+    NodeVec pair = is_range ? to_exprs(*d, span) : NODES(to_expr(*d, span));
+    if (pair.len > 2) raise("TypeError", span, "a range is (begin, end)");
+    vec_push(&ends, pair.at[0]);
+    vec_push(&ends, pair.len == 2 ? pair.at[1] : expr_add(pair.at[0], int_imm(INT32, 1, span)));
+  }
+  return MAKE(IndexMap, span, VOID_TYPE, .inputs = inputs, .outputs = ends);
+}
+
 static Node *argument(Gather *g, const char *param, Value v, Span span) {
+  if (str_same(param, "gen_new_ranges") && function_arity(v, 0) >= 0) return ranges_map(g, v, span);
   bool is_map = str_same(param, "index_map") || str_same(param, "pad_value");
   if (!is_map || function_arity(v, 0) < 0) return to_argument(v, span);
   IntVec separators = {0};

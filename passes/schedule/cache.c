@@ -26,11 +26,10 @@ static void touch_below(Touched *t, const Place *p, int level, NodeVec regions, 
 /* ---- the copying block ---- */
 
 /* for ax0, ax1: a block `name` that copies to[v0, v1] = from[v0, v1] over the region, as far as it
- * lies in the buffer. */
+ * lies in the buffer and the predicate holds. */
 static Node *copy_nest(ScheduleCall *c, const char *name, Node *from, Node *to, NodeVec region,
-                       Analyzer *facts, Node **block) {
+                       Analyzer *facts, Node *predicate, Node **block) {
   NodeVec iters = {0}, values = {0}, at = {0}, reads = {0}, loops = {0};
-  Node *predicate = int_imm(BOOL, 1, c->span);
   for (int i = 0; i < region.len; i++) {
     Range *r = AS(Range, region.at[i]);
     Node *size = AS(Buffer, from)->shape.at[i];
@@ -144,12 +143,28 @@ static Cache begin_cache(ScheduleCall *c, bool reads) {
   return k;
 }
 
+/* Of a user's condition what is known at a level of its place: where it does not hold, nothing is
+ * copied. */
+static Node *condition_at(const Place *user, int level) {
+  Node *out = int_imm(BOOL, 1, (Span){0});
+  NodeVec all = conjuncts(AS(BlockRealize, realize_of(user))->predicate);
+  for each (Node *, x, &all) {
+    bool inside = false;
+    for (int i = level; i < user->path.len; i++)
+      inside |= IS(For, user->path.at[i]) && mentions(*x, AS(For, user->path.at[i])->var);
+    if (!inside) out = expr_is_one(out) ? *x : expr_and(out, *x);
+  }
+  return out;
+}
+
 /* Puts the nest that copies `region` beside the statement of `p` at `level`. */
 static void finish_cache(ScheduleCall *c, const Cache *k, const Place *p, int level,
                          const Touched *touched, NodeVec blocks, bool after, Analyzer *facts) {
   Node *from = after ? k->to : k->buffer, *to = after ? k->buffer : k->to, *copy;
   NodeVec region = touched_ranges(touched, facts);
-  Node *nest = copy_nest(c, AS(Buffer, k->to)->name, from, to, region, facts, &copy);
+  Place user = place_of(c, k->ref->func, blocks.at[0]);
+  Node *cond = blocks.len == 1 ? condition_at(&user, level) : int_imm(BOOL, 1, c->span);
+  Node *nest = copy_nest(c, AS(Buffer, k->to)->name, from, to, region, facts, cond, &copy);
   Map redirected = {0};
   for each (Node *, b, &blocks) map_set(&redirected, *b, *b);
   Patch patching = {.call = c,
@@ -193,6 +208,9 @@ void primitive_cache_read(ScheduleCall *c) {
 void primitive_cache_write(ScheduleCall *c) {
   Cache k = begin_cache(c, false);
   Block *b = AS(Block, k.ref->node);
+  if (!b->init && block_reads(b, k.buffer))
+    schedule_fail(c, k.ref->node, "block '%s' goes on with what is in '%s': use cache_inplace",
+                  b->name, AS(Buffer, k.buffer)->name);
   NodeVec realizes = child_realizes(k.scope);
   for each (Node *, r, &realizes) {
     Block *other = AS(Block, AS(BlockRealize, *r)->block);
@@ -234,8 +252,9 @@ void primitive_cache_inplace(ScheduleCall *c) {
   touch_below(&touched, &k.place, level, b->writes, facts);
   NodeVec region = touched_ranges(&touched, facts);
   const char *name = AS(Buffer, k.to)->name;
-  Node *in, *out, *front = copy_nest(c, name, k.buffer, k.to, region, facts, &in);
-  Node *behind = copy_nest(c, name, k.to, k.buffer, region, facts, &out);
+  Node *in, *out, *cond = condition_at(&k.place, level);
+  Node *front = copy_nest(c, name, k.buffer, k.to, region, facts, cond, &in);
+  Node *behind = copy_nest(c, name, k.to, k.buffer, region, facts, cond, &out);
   Map redirected = {0};
   map_set(&redirected, k.ref->node, k.ref->node);
   Patch patching = {.call = c,

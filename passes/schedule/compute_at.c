@@ -268,15 +268,21 @@ static void finish_move(Move *m) {
 }
 
 void primitive_compute_at(ScheduleCall *c) {
+  int location = location_arg(c, 1);
+  if (location == LOCATION_INLINE) return primitive_compute_inline(c);
+  if (location == LOCATION_ROOT) return;
   Move m = begin_move(c, false);
   for each (Node *, w, &m.block->writes)
-    need_internal_buffer(c, &m.from, AS(BufferRegion, *w)->buffer);
+    need_local_buffer(c, &m.from, AS(BufferRegion, *w)->buffer);
   need_under_loop(&m);
   need_no_conflict(&m);
   finish_move(&m);
 }
 
 void primitive_reverse_compute_at(ScheduleCall *c) {
+  int location = location_arg(c, 1);
+  if (location == LOCATION_INLINE) return primitive_reverse_compute_inline(c);
+  if (location == LOCATION_ROOT) return;
   Move m = begin_move(c, true);
   need_under_loop(&m);
   need_no_conflict(&m);

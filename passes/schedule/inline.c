@@ -154,7 +154,7 @@ void primitive_compute_inline(ScheduleCall *c) {
   Place p;
   Node *scope;
   Elementwise e = begin_inline(c, ref, &p, &scope);
-  need_internal_buffer(c, &p, e.buffer);
+  need_local_buffer(c, &p, e.buffer);
   Map positions = {0};
   need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer)->name);
   Inline in = {
@@ -214,7 +214,7 @@ void primitive_reverse_compute_inline(ScheduleCall *c) {
   if (consumers_of(scope, producers.at[0]).len != 1)
     schedule_fail(c, producers.at[0], "the producer '%s' has other consumers",
                   producer.block->name);
-  need_internal_buffer(c, &from, producer.buffer);
+  need_local_buffer(c, &from, producer.buffer);
   NodeVec indices;
   need_one_load(c, consumer.block, producer.buffer, &indices);
   Map positions = {0}, vars = {0};

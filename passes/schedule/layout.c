@@ -90,30 +90,6 @@ static Node *rewrite(Mutator *m, Node *n) {
   return out;
 }
 
-/* ---- buffers that can be laid out anew ---- */
-
-static WalkResult find_other_use(Walker *w, Node *n) {
-  Relayout *l = w->context;
-  if (n == AS(Buffer, l->old)->data) return WALK_STOP;
-  if (IS(MatchBufferRegion, n)) {
-    MatchBufferRegion *m = AS(MatchBufferRegion, n);
-    if (m->buffer == l->old || AS(BufferRegion, m->source)->buffer == l->old) return WALK_STOP;
-  }
-  return IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
-}
-
-/* Only loads and stores know the layout. */
-static void need_plain_buffer(Relayout *l, Node *at) {
-  Buffer *b = AS(Buffer, l->old);
-  if (b->strides.len || b->layout || (b->elem_offset && !expr_is_zero(b->elem_offset)))
-    schedule_fail(l->call, at, "the buffer '%s' has strides, an offset or a layout of its own",
-                  b->name);
-  Walker w = {.enter = find_other_use, .context = l};
-  if (!walk(&w, AS(PrimFunc, prim_func_of(l->call, l->func))->body))
-    schedule_fail(l->call, at, "the buffer '%s' is accessed by its pointer, or through a view",
-                  b->name);
-}
-
 /* ---- padding ---- */
 
 static Node *pad_at(Relayout *l, NodeVec indices) {
@@ -267,7 +243,7 @@ void primitive_transform_layout(ScheduleCall *c) {
   NodeVec shape = AS(Buffer, l.old)->shape;
   l.map = index_map_arg(c, 2, shape.len, index_dtype(shape));
   l.pad = c->args.at[3];
-  need_plain_buffer(&l, ref->node);
+  need_plain_buffer(c, l.func, l.old, ref->node);
   begin_layout(&l, ref->node);
   bool pads = l.padding && !expr_is_zero(l.padding);
   NodeVec writers = writers_of(&l);

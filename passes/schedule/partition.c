@@ -77,12 +77,46 @@ static Node *rename_blocks(Mutator *m, Node *n) {
   return gc_copy(&copy, sizeof copy);
 }
 
-/* A block without variables around statements. */
-static Node *wrapped(ScheduleCall *c, const char *name, Node *body) {
-  Node *b = MAKE(Block, c->span, VOID_TYPE, .name = str_intern(name), .body = body);
+/* A block around statements, with variables that are bound to values. */
+static Node *wrapped(ScheduleCall *c, const char *name, NodeVec iters, NodeVec values, Node *body) {
+  Node *b =
+      MAKE(Block, c->span, VOID_TYPE, .name = str_intern(name), .iter_vars = iters, .body = body);
   if (!block_access_regions(b, NULL, &AS(Block, b)->reads, &AS(Block, b)->writes))
     schedule_fail(c, NULL, "what the loop accesses is opaque");
-  return MAKE(BlockRealize, c->span, VOID_TYPE, .predicate = int_imm(BOOL, 1, c->span), .block = b);
+  return MAKE(BlockRealize, c->span, VOID_TYPE, .iter_values = values,
+              .predicate = int_imm(BOOL, 1, c->span), .block = b);
+}
+
+/* A loop around is data-parallel for the parts if it is so for all blocks in them. */
+static IterKind kind_for(const Place *p, Node *loop, const Node *outer_var) {
+  NodeVec realizes = child_realizes(loop);
+  for each (Node *, n, &realizes) {
+    BlockRealize *r = AS(BlockRealize, *n);
+    if (why_not_complete(scope_block(p), r->block)) return ITER_OPAQUE;
+    for (int i = 0; i < r->iter_values.len; i++)
+      if (AS(IterVar, AS(Block, r->block)->iter_vars.at[i])->iter_kind != ITER_SPATIAL &&
+          mentions(r->iter_values.at[i], outer_var))
+        return ITER_OPAQUE;
+  }
+  return ITER_SPATIAL;
+}
+
+/* The block around all parts has a variable for each loop around that they use. */
+static Node *common_block(ScheduleCall *c, const Place *p, const char *name, Node *body) {
+  NodeVec outer = loops_around(p), iters = {0}, values = {0};
+  Map map = {0};
+  for each (Node *, l, &outer) {
+    For *f = AS(For, *l);
+    if (!mentions(body, f->var)) continue;
+    Node *v =
+        var_new(str_intern(str_format("v_%s", AS(Var, f->var)->name)), f->var->dtype, c->span);
+    Node *dom = MAKE(Range, c->span, VOID_TYPE, .min = f->min, .extent = f->extent);
+    vec_push(&iters, MAKE(IterVar, c->span, VOID_TYPE, .dom = dom, .var = v,
+                          .iter_kind = kind_for(p, vec_last(&p->path), f->var)));
+    vec_push(&values, f->var);
+    map_set(&map, f->var, v);
+  }
+  return wrapped(c, name, iters, values, substitute(body, &map));
 }
 
 /* Part number i of the loop, its blocks with names of their own. *var is its loop variable. */
@@ -103,15 +137,16 @@ void primitive_loop_partition(ScheduleCall *c) {
   need_plain_loop(c, loop);
   need_no_reduction(c, loop);
   PartVec parts = parts_of(c, loop, list_arg(c, 1), facts_at(&p));
-  NodeVec blocks = all_blocks(loop), stmts = {0}, vars = {0};
+  NodeVec blocks = all_blocks(loop), stmts = {0}, vars = {0}, none = {0};
   const char *of = blocks.len ? AS(Block, blocks.at[0])->name : "loop";
   const char *base = str_format("%s_%s", of, AS(Var, AS(For, loop)->var)->name);
   for (int i = 0; i < parts.len; i++) {
     Node *var, *part = part_of(c, AS(For, loop), &parts.at[i], i, &var);
     vec_push(&vars, var);
-    vec_push(&stmts, wrapped(c, str_format("%s%d_partition", base, i), part));
+    vec_push(&stmts, wrapped(c, str_format("%s%d_partition", base, i), none, none, part));
   }
-  Node *all = wrapped(c, str_format("%s_common", base), stmt_seq(stmts, c->span));
+  Node *body = stmt_seq(stmts, c->span);
+  Node *all = common_block(c, &p, str_format("%s_common", base), body);
   schedule_replace(c, p.func, loop, all);
   for each (Node *, b, &blocks) schedule_renew(c, *b, NULL);
   for each (Node *, v, &vars) give_loop(c, p.func, *v);

@@ -207,6 +207,9 @@ static void finish_reindex(Reindex *r, Node *new) {
     schedule_fail(c, r->ref->node, "block '%s' is not known to write each element of '%s' once",
                   r->block->name, AS(Buffer, r->buffer)->name);
   int level = copy_level(r);
+  BlockRealize *realize = AS(BlockRealize, realize_of(&r->place));
+  if (r->reads && !is_domain_bound(realize, realize->predicate))
+    schedule_fail(c, r->ref->node, "the block '%s' runs under a condition", r->block->name);
   if (!r->reads) need_all_written(r, r->ref->node);
   Node *nest = copying_nest(r, new, &made);
   Map redirected = {0};

@@ -71,6 +71,9 @@ BlockRef *block_arg(ScheduleCall *c, int i);         /* a random variable, or th
 Place loop_place(ScheduleCall *c, Node *random_var); /* its last statement is the For */
 Place loop_arg(ScheduleCall *c, int i);
 bool is_block_arg(ScheduleCall *c, int i); /* rather than a loop */
+/* A random variable of a loop may stand for no loop: the block stays, or is inlined. */
+enum { LOCATION_ROOT = -1, LOCATION_INLINE = -2 };
+int location_arg(ScheduleCall *c, int i); /* 0: it is a loop */
 bool flag_arg(ScheduleCall *c, int i);
 int64_t int_arg(ScheduleCall *c, int i, const char *what);
 const char *text_arg(ScheduleCall *c, int i, const char *what);
@@ -107,6 +110,8 @@ bool mentions(Node *n, const Node *var);
 Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind);
 /* Refuses a buffer that no block around the place owns. */
 void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer);
+/* The same, and one that is used outside of the block that the place's last block stands in. */
+void need_local_buffer(ScheduleCall *c, const Place *p, Node *buffer);
 
 /* The buffer that argument i says: ("read", n) or ("write", n) of the block, its name, or it
  * itself. The argument becomes the first of these. */
@@ -120,6 +125,9 @@ NodeVec all_blocks(Node *stmt);
 /* The block that owns the buffer; of a parameter's, the outermost one. */
 Node *owner_of(PrimFunc *f, const Node *buffer);
 bool loads_anything(Node *n);
+
+/* Refuses a buffer that is accessed otherwise than by loads and stores, or not laid out plainly. */
+void need_plain_buffer(ScheduleCall *c, const char *func, Node *buffer, Node *at);
 
 /* ---- nests of one block (nest.c) ---- */
 

@@ -165,6 +165,25 @@ Node *owner_of(PrimFunc *f, const Node *buffer) {
   return blocks.at[0];
 }
 
+static WalkResult find_other_use(Walker *w, Node *n) {
+  const Buffer *b = w->context;
+  if (n == b->data) return WALK_STOP;
+  if (IS(MatchBufferRegion, n)) {
+    MatchBufferRegion *m = AS(MatchBufferRegion, n);
+    if (m->buffer == &b->node || AS(BufferRegion, m->source)->buffer == &b->node) return WALK_STOP;
+  }
+  return IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
+}
+
+void need_plain_buffer(ScheduleCall *c, const char *func, Node *buffer, Node *at) {
+  Buffer *b = AS(Buffer, buffer);
+  if (b->strides.len || b->layout || (b->elem_offset && !expr_is_zero(b->elem_offset)))
+    schedule_fail(c, at, "the buffer '%s' has strides, an offset or a layout of its own", b->name);
+  Walker w = {.enter = find_other_use, .context = b};
+  if (!walk(&w, AS(PrimFunc, prim_func_of(c, func))->body))
+    schedule_fail(c, at, "the buffer '%s' is accessed by its pointer, or through a view", b->name);
+}
+
 static WalkResult find_load(Walker *w, Node *n) {
   (void)w;
   return IS(BufferLoad, n) ? WALK_STOP : WALK_ON;
@@ -181,6 +200,19 @@ void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer) {
         if (*b == buffer) return;
   schedule_fail(c, vec_last(&p->path), "the buffer '%s' is seen outside of the function",
                 AS(Buffer, buffer)->name);
+}
+
+void need_local_buffer(ScheduleCall *c, const Place *p, Node *buffer) {
+  need_internal_buffer(c, p, buffer);
+  Node *scope = scope_block(p);
+  NodeVec blocks = all_blocks(AS(PrimFunc, prim_func_of(c, p->func))->body);
+  for each (Node *, b, &blocks) {
+    bool around = mentions(*b, scope), inside = mentions(scope, *b);
+    bool uses = block_reads(AS(Block, *b), buffer) || block_writes(AS(Block, *b), buffer);
+    if (uses && !around && !inside)
+      schedule_fail(c, *b, "block '%s' uses '%s' outside of the block '%s'", AS(Block, *b)->name,
+                    AS(Buffer, buffer)->name, AS(Block, scope)->name);
+  }
 }
 
 /* ---- complete blocks and reductions ---- */

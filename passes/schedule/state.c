@@ -8,7 +8,7 @@ typedef struct RandomValue {
   RandomKind kind;
   BlockRef *block;
   const char *func; /* of a loop */
-  Node *node;       /* the loop's variable, or the IntImm */
+  Node *node;       /* the loop's variable (or a location), or the IntImm */
 } RandomValue;
 
 /* ---- the table ---- */
@@ -293,6 +293,10 @@ BlockRef *block_arg(ScheduleCall *c, int i) {
 
 Place loop_place(ScheduleCall *c, Node *random_var) {
   RandomValue *v = need_value(c, random_var, RANDOM_LOOP, "loop");
+  int64_t location;
+  if (expr_is_const_int(v->node, &location))
+    schedule_fail(c, NULL, "'%s' is no loop, but stands for %s", AS(Var, random_var)->name,
+                  location == LOCATION_ROOT ? "the root" : "inlining");
   Place p = place_of(c, v->func, v->node);
   if (!p.path.len)
     schedule_fail(c, NULL, "the loop '%s' is gone: an earlier step removed it",
@@ -300,6 +304,13 @@ Place loop_place(ScheduleCall *c, Node *random_var) {
   return p;
 }
 Place loop_arg(ScheduleCall *c, int i) { return loop_place(c, c->args.at[i]); }
+
+int location_arg(ScheduleCall *c, int i) {
+  RandomValue *v = find_value(c->schedule, c->args.at[i]);
+  int64_t location = 0;
+  if (v && v->kind == RANDOM_LOOP) expr_is_const_int(v->node, &location);
+  return (int)location;
+}
 
 bool flag_arg(ScheduleCall *c, int i) {
   int64_t x;
@@ -341,7 +352,7 @@ Node *schedule_get(const Schedule *s, Node *random_var, Span span) {
   if (!v)
     error_raisef("ValueError", span, "'%s' is no random variable of this schedule",
                  ir_print(random_var, NULL));
-  if (v->kind == RANDOM_INT) return v->node;
+  if (v->kind == RANDOM_INT || IS(IntImm, v->node)) return v->node;
   Primitive get = {.name = "get"};
   ScheduleCall c = {
       .schedule = (Schedule *)(uintptr_t)s, .primitive = &get, .span = span, .before = s->module};

@@ -1,0 +1,197 @@
+/* rolling_buffer.c -- rolling_buffer: a buffer that is computed at a loop, step after step a window
+ * further, keeps just one window: what is new takes the place of what is not needed any more. */
+#include "passes/schedule/schedule_impl.h"
+
+typedef struct Rolling {
+  Mutator mutator;
+  ScheduleCall *call;
+  BlockRef *ref;
+  Block *block;
+  BlockRealize *realize;
+  Place place;
+  For *loop;       /* that moves the window: the innermost one around the block and its consumers */
+  Node *old, *new; /* buffers */
+  int dim;         /* along which it moves */
+  int64_t size, step;
+  Touched window; /* what the block writes in one step of the loop */
+} Rolling;
+
+static NodeVec users_of(const Rolling *r, Node *stmt, bool writers) {
+  NodeVec realizes = child_realizes(stmt), out = {0};
+  for each (Node *, n, &realizes) {
+    Block *b = AS(Block, AS(BlockRealize, *n)->block);
+    if (writers ? block_writes(b, r->old) : block_reads(b, r->old)) vec_push(&out, &b->node);
+  }
+  return out;
+}
+
+/* The innermost loop around the block that holds a consumer too; it must hold all of them. */
+static void find_loop(Rolling *r) {
+  ScheduleCall *c = r->call;
+  NodeVec consumers = users_of(r, scope_block(&r->place), false);
+  if (users_of(r, scope_block(&r->place), true).len != 1)
+    schedule_fail(c, r->ref->node, "'%s' has other writers", AS(Buffer, r->old)->name);
+  NodeVec loops = loops_around(&r->place);
+  for each (Node *, l, &loops)
+    if (users_of(r, *l, false).len) r->loop = AS(For, *l);
+  if (!r->loop)
+    schedule_fail(c, r->ref->node, "block '%s' is not computed at a loop of its consumers",
+                  r->block->name);
+  if (users_of(r, &r->loop->node, false).len != consumers.len)
+    schedule_fail(c, &r->loop->node, "the loop does not hold all consumers of '%s'",
+                  AS(Buffer, r->old)->name);
+  if (r->loop->loop_kind != LOOP_SERIAL || !expr_is_zero(r->loop->min))
+    schedule_fail(c, &r->loop->node, "the steps of the loop must run in order, from 0 on");
+}
+
+static Touched touched_in_step(const Rolling *r, Node *block, NodeVec regions, Analyzer *facts) {
+  Touched t = {.buffer = r->old};
+  Place p = place_of(r->call, r->ref->func, block);
+  for each (Node *, region, &regions)
+    if (AS(BufferRegion, *region)->buffer == r->old)
+      touch(&t, AS(BlockRealize, realize_of(&p)), *region, loops_inside(&p, &r->loop->node), facts);
+  return t;
+}
+
+/* The dimension that moves with the loop, by a constant step that is less than the window. */
+static void find_dim(Rolling *r, Analyzer *facts) {
+  ScheduleCall *c = r->call;
+  Map next = {0};
+  Node *one = int_imm(r->loop->var->dtype, 1, c->span);
+  map_set(&next, r->loop->var, expr_add(r->loop->var, one));
+  r->dim = -1;
+  for (int i = 0; i < r->window.lo.len; i++) {
+    Node *lo = r->window.lo.at[i];
+    if (!lo) schedule_fail(c, r->ref->node, "what one step of the loop writes is not understood");
+    if (!mentions(lo, r->loop->var)) continue;
+    Node *size = expr_add(expr_sub(r->window.hi.at[i], lo), one);
+    Node *step = expr_sub(substitute(lo, &next), lo);
+    bool moves = expr_is_const_int(arith_simplify(facts, size), &r->size) &&
+                 expr_is_const_int(arith_simplify(facts, step), &r->step);
+    if (!moves || r->dim >= 0 || r->step < 1 || r->step >= r->size)
+      schedule_fail(c, &r->loop->node,
+                    "the window of '%s' must move along one dimension, by less than its size",
+                    AS(Buffer, r->old)->name);
+    r->dim = i;
+  }
+  if (r->dim < 0)
+    schedule_fail(c, &r->loop->node, "no dimension of '%s' moves with the loop",
+                  AS(Buffer, r->old)->name);
+}
+
+/* Consumers read in a step what is in its window. */
+static void need_reads_in_window(Rolling *r, Analyzer *facts) {
+  NodeVec consumers = users_of(r, &r->loop->node, false);
+  for each (Node *, b, &consumers) {
+    Touched t = touched_in_step(r, *b, AS(Block, *b)->reads, facts);
+    Node *lo = t.lo.at[r->dim], *hi = t.hi.at[r->dim];
+    bool inside =
+        lo && arith_can_prove(facts, expr_binary(NK_GE, lo, r->window.lo.at[r->dim], lo->span)) &&
+        arith_can_prove(facts, expr_binary(NK_LE, hi, r->window.hi.at[r->dim], lo->span));
+    if (!inside)
+      schedule_fail(r->call, *b,
+                    "block '%s' is not known to read just what one step of the loop "
+                    "writes",
+                    AS(Block, *b)->name);
+  }
+}
+
+/* ---- accesses in turns ---- */
+
+static Node *rolled(const Rolling *r, Node *index) {
+  return expr_floormod(index, int_imm(index->dtype, r->size, index->span));
+}
+
+static NodeVec rolled_all(const Rolling *r, NodeVec indices) {
+  NodeVec out = {0};
+  for (int i = 0; i < indices.len; i++)
+    vec_push(&out, i == r->dim ? rolled(r, indices.at[i]) : indices.at[i]);
+  return out;
+}
+
+/* A region of several elements may go round the end: then it is all of the window. */
+static Node *rolled_region(const Rolling *r, BufferRegion *region) {
+  BufferRegion copy = *region;
+  Range *old = AS(Range, copy.region.at[r->dim]);
+  DataType t = old->min->dtype;
+  bool one = expr_is_one(old->extent);
+  Node *min = one ? rolled(r, old->min) : int_imm(t, 0, old->node.span);
+  Node *extent = one ? old->extent : int_imm(t, r->size, old->node.span);
+  NodeVec dims = {0};
+  for (int i = 0; i < copy.region.len; i++)
+    vec_push(&dims, i == r->dim
+                        ? MAKE(Range, old->node.span, VOID_TYPE, .min = min, .extent = extent)
+                        : copy.region.at[i]);
+  copy.region = dims;
+  return gc_copy(&copy, sizeof copy);
+}
+
+/* Of the window, just what the step before did not make. */
+static Node *guarded(const Rolling *r, BlockRealize *out) {
+  Span span = r->call->span;
+  Map bindings = {0};
+  BufferRegion *w = NULL;
+  for (int i = 0; i < r->realize->iter_values.len; i++)
+    map_set(&bindings, AS(IterVar, r->block->iter_vars.at[i])->var, r->realize->iter_values.at[i]);
+  for each (Node *, x, &r->block->writes)
+    if (AS(BufferRegion, *x)->buffer == r->old) w = AS(BufferRegion, *x);
+  Node *at = substitute(AS(Range, w->region.at[r->dim])->min, &bindings);
+  Node *lo = r->window.lo.at[r->dim], *kept = int_imm(lo->dtype, r->size - r->step, span);
+  Node *first = expr_binary(NK_LT, r->loop->var, int_imm(r->loop->var->dtype, 1, span), span);
+  Node *is_new = expr_binary(NK_GE, at, expr_add(lo, kept), span);
+  Node *cond = expr_binary(NK_Or, first, is_new, span);
+  BlockRealize copy = *out;
+  copy.predicate = expr_is_one(copy.predicate) ? cond : expr_and(copy.predicate, cond);
+  return gc_copy(&copy, sizeof copy);
+}
+
+static Node *roll_node(Mutator *m, Node *n) {
+  Rolling *r = (Rolling *)(void *)m;
+  if (IS(Buffer, n)) return n == r->old ? r->new : n;
+  if (IS(Var, n)) return n;
+  Node *out = schedule_rewrite_children(r->call, m, n);
+  if (n == &r->realize->node) return guarded(r, AS(BlockRealize, out));
+  if (IS(BufferLoad, n) && AS(BufferLoad, n)->buffer == r->old) {
+    BufferLoad copy = *AS(BufferLoad, out);
+    copy.indices = rolled_all(r, copy.indices);
+    return gc_copy(&copy, sizeof copy);
+  }
+  if (IS(BufferStore, n) && AS(BufferStore, n)->buffer == r->old) {
+    BufferStore copy = *AS(BufferStore, out);
+    copy.indices = rolled_all(r, copy.indices);
+    return gc_copy(&copy, sizeof copy);
+  }
+  if (!IS(BufferRegion, n) || AS(BufferRegion, n)->buffer != r->old) return out;
+  return rolled_region(r, AS(BufferRegion, out));
+}
+
+void primitive_rolling_buffer(ScheduleCall *c) {
+  Rolling r = {.mutator = {.rewrite = roll_node}, .call = c, .ref = block_arg(c, 0)};
+  r.block = AS(Block, r.ref->node);
+  r.old = buffer_arg(c, r.block, r.block->writes, "writes");
+  r.place = place_of(c, r.ref->func, r.ref->node);
+  Node *scope = scope_block(&r.place);
+  if (!scope) schedule_fail(c, r.ref->node, "the root block has no loops");
+  const char *why = why_not_complete(scope, r.ref->node);
+  if (why) schedule_fail(c, r.ref->node, "'%s' is no complete block: %s", r.block->name, why);
+  need_local_buffer(c, &r.place, r.old);
+  need_plain_buffer(c, r.ref->func, r.old, r.ref->node);
+  r.realize = AS(BlockRealize, realize_of(&r.place));
+  if (!is_domain_bound(r.realize, r.realize->predicate))
+    schedule_fail(c, r.ref->node, "the block '%s' runs under a condition", r.block->name);
+  find_loop(&r);
+  Place under = place_of(c, r.ref->func, &r.loop->node);
+  vec_push(&under.path, r.loop->body);
+  Analyzer *facts = facts_at(&under);
+  r.window = touched_in_step(&r, r.ref->node, r.block->writes, facts);
+  find_dim(&r, facts);
+  need_reads_in_window(&r, facts);
+  Buffer copy = *AS(Buffer, r.old);
+  copy.shape = (NodeVec){0};
+  for (int i = 0; i < AS(Buffer, r.old)->shape.len; i++) {
+    Node *n = AS(Buffer, r.old)->shape.at[i];
+    vec_push(&copy.shape, i == r.dim ? int_imm(n->dtype, r.size, c->span) : n);
+  }
+  r.new = gc_copy(&copy, sizeof copy);
+  schedule_set_function(c, r.ref->func, mutate(&r.mutator, prim_func_of(c, r.ref->func)));
+}
