@@ -1,12 +1,13 @@
 /* loop_partition.c -- a loop is cut where a condition in it becomes constant, so that the middle
  * part runs without it.
  *
- * In:  loops with conditions (of branches, of T.if_then_else, in T.likely) that compare what is
- *      linear in the loop's variable.
+ * In:  loops with conditions (of branches, in T.likely) that compare what is linear in the loop's
+ *      variable.
  * Out: up to three loops one after the other: before the conditions hold, where all of them hold
  *      whatever the inner loops do, and after. The first step is cut off for `k == first`.
- * Not: conditions in T.ignore_loop_partition; loops of constant extent, unless partition_const_loop
- *      or the annotation pragma_loop_partition_hint asks for it; loops that jumps leave. */
+ * Not: conditions in T.ignore_loop_partition; loops that jumps leave; unless partition_const_loop
+ * or the annotation pragma_loop_partition_hint asks for it, loops of constant extent, and
+ *      conditions of T.if_then_else (as of padding), which cost less than more code. */
 #include "ir/arith/arith.h"
 #include "passes/tensor/tensor.h"
 
@@ -24,6 +25,7 @@ typedef struct Middle {
   Map moving;        /* variables defined in the loop */
   NodeVec low, high; /* it begins at the greatest, ends before the least */
   Map known;         /* condition to what it is there */
+  bool choices;      /* of T.if_then_else count, too */
   Analyzer *analyzer;
 } Middle;
 
@@ -95,9 +97,10 @@ static void note_condition(Middle *m, Node *cond) {
 }
 
 static WalkResult find_condition(Walker *w, Node *n) {
-  if (IS(IfThenElse, n)) note_condition(w->context, AS(IfThenElse, n)->cond);
-  if (is_intrin_call(n, "if_then_else") || is_intrin_call(n, "likely"))
-    note_condition(w->context, AS(Call, n)->args.at[0]);
+  Middle *m = w->context;
+  if (IS(IfThenElse, n)) note_condition(m, AS(IfThenElse, n)->cond);
+  if (is_intrin_call(n, "likely") || (m->choices && is_intrin_call(n, "if_then_else")))
+    note_condition(m, AS(Call, n)->args.at[0]);
   return WALK_ON;
 }
 
@@ -172,17 +175,20 @@ static Node *cut(Mutator *mutator, Middle *m) {
   return stmt_seq(parts, s);
 }
 
+static bool is_asked_for(Partition *p, For *f) {
+  return p->const_loops || dict_get_int(f->annotations, "pragma_loop_partition_hint", 0);
+}
+
 static bool is_candidate(Partition *p, For *f) {
   bool constant = IS(IntImm, f->min) && IS(IntImm, f->extent);
-  bool asked = dict_get_int(f->annotations, "pragma_loop_partition_hint", 0);
   bool cuttable = f->loop_kind == LOOP_SERIAL || f->loop_kind == LOOP_PARALLEL;
-  return cuttable && (!constant || p->const_loops || asked) && p->cuts < MAX_CUTS;
+  return cuttable && (!constant || is_asked_for(p, f)) && p->cuts < MAX_CUTS;
 }
 
 static Node *partitioned(Mutator *mutator, For *f) {
   Partition *p = mutator->context;
   if (!is_candidate(p, f)) return NULL;
-  Middle m = {.loop = f, .analyzer = p->analyzer};
+  Middle m = {.loop = f, .analyzer = p->analyzer, .choices = is_asked_for(p, f)};
   map_set(&m.moving, f->var, f->var);
   add_definitions(f->body, &m.moving);
   Walker w = {.enter = find_condition, .context = &m};

@@ -2,7 +2,10 @@
  *
  * An index that is Ramp(base, 1, lanes) is one access of contiguous memory; any other vector index
  * is a gather or a scatter, element by element where the processor has none. A predicate masks
- * lanes: what is masked out is not touched, and a load gives 0 there. */
+ * lanes: what is masked out is not touched, and a load gives 0 there.
+ *
+ * In a small array of this function, which nobody else sees, it may be touched: plain accesses and
+ * a select in place of masked ones let LLVM keep the array in registers. */
 #include "target/llvm/codegen.h"
 
 static int lanes_of(LLVMValueRef v) {
@@ -41,6 +44,7 @@ typedef struct Access {
   LLVMValueRef pointer;
   bool contiguous;
   LLVMValueRef mask; /* i1 for each lane, or NULL */
+  bool may_touch;    /* all lanes are in an array of this function */
   unsigned align;
 } Access;
 
@@ -72,6 +76,16 @@ static LLVMValueRef spread_pointers(Gen *g, LLVMValueRef pointers, int indices, 
   return LLVMBuildInBoundsGEP2(g->b, type, bases, &steps, 1, "");
 }
 
+/* Are all lanes from this index on elements of an array on the stack? */
+static bool is_in_own_array(Gen *g, LLVMValueRef base, Node *index, int lanes) {
+  if (!LLVMIsAAllocaInst(base)) return false;
+  LLVMTypeRef array = LLVMGetAllocatedType(base);
+  if (LLVMGetTypeKind(array) != LLVMArrayTypeKind) return false;
+  Range64 r = range_of(g, index);
+  uint64_t count = LLVMGetArrayLength2(array);
+  return r.lo >= 0 && count <= INT32_MAX && r.hi <= (int64_t)count - lanes;
+}
+
 static Access access_new(Gen *g, Node *n, Node *buffer, const NodeVec *indices, Node *predicate,
                          DataType value) {
   Buffer *b = AS(Buffer, buffer);
@@ -90,6 +104,8 @@ static Access access_new(Gen *g, Node *n, Node *buffer, const NodeVec *indices, 
   if (!a.contiguous && elem.lanes > 1)
     a.pointer = spread_pointers(g, a.pointer, index->dtype.lanes, elem);
   a.mask = gen_mask(g, predicate, lanes);
+  a.may_touch = a.mask && dense && elem.lanes == 1 &&
+                is_in_own_array(g, gen_expr(g, b->data), AS(Ramp, index)->base, lanes);
   /* What a predicate masks out may lie outside the buffer. */
   if (a.mask && LLVMIsAGetElementPtrInst(a.pointer)) LLVMSetIsInBounds(a.pointer, false);
   return a;
@@ -115,6 +131,8 @@ static LLVMValueRef load_plain(Gen *g, const Access *a) {
 
 static LLVMValueRef load_masked(Gen *g, const Access *a) {
   LLVMTypeRef type = type_in_memory(g, a->t);
+  if (a->may_touch)
+    return LLVMBuildSelect(g->b, a->mask, load_plain(g, a), LLVMConstNull(type), "");
   LLVMValueRef mask = a->mask ? a->mask : all_lanes(g, a->t.lanes);
   LLVMValueRef args[] = {a->pointer, const_i32(g, a->align), mask, LLVMConstNull(type)};
   return call_masked(g, a->contiguous ? "llvm.masked.load" : "llvm.masked.gather", type, a->pointer,
@@ -151,6 +169,8 @@ static void store_plain(Gen *g, const Access *a, LLVMValueRef v) {
 }
 
 static void store_masked(Gen *g, const Access *a, LLVMValueRef v) {
+  if (a->may_touch)
+    return store_plain(g, a, LLVMBuildSelect(g->b, a->mask, v, load_plain(g, a), ""));
   LLVMValueRef mask = a->mask ? a->mask : all_lanes(g, a->t.lanes);
   LLVMValueRef args[] = {v, a->pointer, const_i32(g, a->align), mask};
   call_masked(g, a->contiguous ? "llvm.masked.store" : "llvm.masked.scatter", LLVMTypeOf(v),
