@@ -4,17 +4,22 @@
 
 /* ---- what a condition says ---- */
 
-bool is_domain_bound(const BlockRealize *r, Node *cond) {
+/* The condition as it is, or as simplification has left it. */
+static bool is_same_condition(Node *a, Node *b, Analyzer *facts) {
+  return node_equal(a, b, false, NULL) ||
+         node_equal(arith_simplify(facts, a), arith_simplify(facts, b), false, NULL);
+}
+
+bool is_domain_bound(const BlockRealize *r, Node *cond, Analyzer *facts) {
   if (expr_is_one(cond)) return true;
   if (IS(And, cond))
-    return is_domain_bound(r, AS(And, cond)->a) && is_domain_bound(r, AS(And, cond)->b);
-  if (!IS(LT, cond) && !IS(GE, cond)) return false;
-  Binary *sides = (Binary *)(void *)cond;
+    return is_domain_bound(r, AS(And, cond)->a, facts) &&
+           is_domain_bound(r, AS(And, cond)->b, facts);
   for (int i = 0; i < r->iter_values.len; i++) {
     Range *dom = AS(Range, AS(IterVar, AS(Block, r->block)->iter_vars.at[i])->dom);
-    Node *bound = IS(LT, cond) ? expr_add(dom->min, dom->extent) : dom->min;
-    if (node_equal(sides->a, r->iter_values.at[i], false, NULL) &&
-        node_equal(sides->b, bound, false, NULL))
+    Node *value = r->iter_values.at[i], *end = expr_add(dom->min, dom->extent);
+    if (is_same_condition(cond, expr_binary(NK_LT, value, end, cond->span), facts) ||
+        is_same_condition(cond, expr_binary(NK_GE, value, dom->min, cond->span), facts))
       return true;
   }
   return false;
@@ -92,7 +97,12 @@ void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analy
   for (int i = 0; i < r->iter_values.len; i++)
     map_set(&bindings, AS(IterVar, b->iter_vars.at[i])->var, r->iter_values.at[i]);
   add_region(t, expr_is_one(r->predicate) ? NULL : b, region, &bindings, loops, facts);
-  t->exact = t->exact && is_domain_bound(r, r->predicate);
+  if (!t->exact || expr_is_one(r->predicate)) return;
+  int mark = arith_enter(facts, int_imm(BOOL, 1, r->node.span));
+  for each (Node *, l, &loops)
+    arith_bind_range(facts, AS(For, *l)->var, AS(For, *l)->min, AS(For, *l)->extent);
+  t->exact = is_domain_bound(r, r->predicate, facts);
+  arith_leave(facts, mark);
 }
 
 NodeVec touched_ranges(const Touched *t, Analyzer *facts) {
@@ -108,4 +118,53 @@ NodeVec touched_ranges(const Touched *t, Analyzer *facts) {
     vec_push(&out, MAKE(Range, size->span, VOID_TYPE, .min = start, .extent = n ? n : size));
   }
   return out;
+}
+
+/* ---- steps apart ---- */
+
+/* Does what one step touches in some dimension end before what the next one touches begins? */
+static bool moves_on(const Touched *t, const For *f, Analyzer *facts) {
+  Map next = {0};
+  Node *after = expr_add(f->var, int_imm(f->var->dtype, 1, f->node.span));
+  map_set(&next, f->var, after);
+  int mark =
+      arith_enter(facts, expr_binary(NK_LT, after, expr_add(f->min, f->extent), f->node.span));
+  bool found = false;
+  for (int i = 0; i < t->lo.len && !found; i++) {
+    if (!t->lo.at[i]) continue;
+    Node *then = substitute(t->lo.at[i], &next);
+    found = arith_can_prove(facts, expr_binary(NK_LT, t->hi.at[i], then, f->node.span));
+  }
+  arith_leave(facts, mark);
+  return found;
+}
+
+/* Is what is touched in a dimension no longer than each digit's step? */
+static bool fits_digits(const IterSum *sum, Node *lo, Node *hi, Analyzer *facts) {
+  Node *length = expr_add(expr_sub(hi, lo), int_imm(lo->dtype, 1, lo->span));
+  for (int i = 0; i < sum->splits.len; i++) {
+    Node *scale = factor_expr(&sum->splits.at[i].scale, lo->dtype, lo->span);
+    if (!arith_can_prove(facts, expr_binary(NK_LE, length, scale, lo->span))) return false;
+  }
+  return true;
+}
+
+/* Do the dimensions together count the steps, each by boxes that do not reach the next one? */
+static bool counts_boxes(const Touched *t, const For *f, Analyzer *facts) {
+  Map ranges = {0};
+  NodeVec starts = {0};
+  map_set(&ranges, f->var,
+          MAKE(Range, f->node.span, VOID_TYPE, .min = f->min, .extent = f->extent));
+  for (int i = 0; i < t->lo.len; i++)
+    if (t->lo.at[i]) vec_push(&starts, t->lo.at[i]);
+  IterMap map = iter_map_detect(starts, &ranges, NULL, facts);
+  if (!map.injective) return false;
+  for (int i = 0, k = 0; i < t->lo.len; i++)
+    if (t->lo.at[i] && !fits_digits(map.sums.at[k++], t->lo.at[i], t->hi.at[i], facts))
+      return false;
+  return true;
+}
+
+bool touched_apart(const Touched *t, const For *loop, Analyzer *facts) {
+  return expr_is_one(loop->extent) || moves_on(t, loop, facts) || counts_boxes(t, loop, facts);
 }

@@ -13,13 +13,17 @@ typedef struct Touched {
   bool exact;
 } Touched;
 
-/* Does the condition say no more than that values are in the domains of their variables? */
-bool is_domain_bound(const BlockRealize *r, Node *cond);
+/* Does the condition say no more than that values are in the domains of their variables? `facts`
+ * knows the loops around the block. */
+bool is_domain_bound(const BlockRealize *r, Node *cond, Analyzer *facts);
 /* Adds a BufferRegion over all steps of the loops (For), its variables replaced by `bindings`. */
 void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, Analyzer *facts);
 /* Adds a BufferRegion of a block. */
 void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts);
 /* As Ranges; a dimension that is not known, or seems larger than the buffer, is whole. */
 NodeVec touched_ranges(const Touched *t, Analyzer *facts);
+/* What each step of the loop (the region is told in terms of its variable) touches is known to be
+ * apart from what all other steps do. */
+bool touched_apart(const Touched *t, const For *loop, Analyzer *facts);
 
 #endif

@@ -2,6 +2,18 @@
 #include "ir/arith/arith_impl.h"
 #include "ir/support/stack.h"
 
+Analyzer *arith_of_function(Node *prim_func) {
+  Analyzer *a = arith_new();
+  for each (Node *, b, &AS(PrimFunc, prim_func)->buffers) {
+    if (!*b) continue;
+    for each (Node *, dim, &AS(Buffer, *b)->shape)
+      if (IS(Var, *dim))
+        arith_enter(
+            a, expr_binary(NK_GE, *dim, int_imm((*dim)->dtype, 0, (*dim)->span), (*dim)->span));
+  }
+  return a;
+}
+
 Analyzer *arith_new(void) { return NEW(Analyzer, .cache = {0}); }
 
 VarInfo *var_info(Analyzer *a, const Node *var) { return map_get(&a->vars, var); }

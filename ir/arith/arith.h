@@ -13,6 +13,8 @@
 
 typedef struct Analyzer Analyzer;
 Analyzer *arith_new(void);
+/* One that knows the dims of a PrimFunc's buffers: none is negative. */
+Analyzer *arith_of_function(Node *prim_func);
 
 /* var lies in [min, min + extent). Binding a variable again replaces what was known. */
 void arith_bind_range(Analyzer *a, Node *var, Node *min, Node *extent);

@@ -110,6 +110,36 @@ static bool is_reducible(const Sides *s, const Linear *d, int64_t g) {
          (s->ly.terms.len && s->ly.constant && !s->lx.terms.len);
 }
 
+/* f >= 0 as (f - small terms) / k >= 0: with terms that are multiples of k, and others that
+ * together stay between two multiples of k which follow each other. */
+static bool drop_small_terms(Analyzer *a, int64_t k, const Linear *f, Linear *out) {
+  Linear small = {.constant = f->constant};
+  *out = (Linear){0};
+  for (int i = 0; i < f->terms.len; i++) {
+    bool is_multiple = f->coeffs.at[i] % k == 0;
+    Linear *to = is_multiple ? out : &small;
+    vec_push(&to->terms, f->terms.at[i]);
+    vec_push(&to->coeffs, is_multiple ? f->coeffs.at[i] / k : f->coeffs.at[i]);
+  }
+  if (!small.terms.len || !out->terms.len) return false;
+  ConstBound b = linear_bound(a, &small);
+  if (b.lo <= ARITH_NEG_INF || b.hi >= ARITH_POS_INF) return false;
+  out->constant = floor_div(b.lo, k);
+  return out->constant == floor_div(b.hi, k);
+}
+
+/* The same comparison of fewer terms, or `e`. */
+static Node *coarser_order(const Sides *s, const Linear *f, DataType t, Node *e) {
+  Linear coarse;
+  for (int i = 0; i < f->coeffs.len; i++) {
+    int64_t k = f->coeffs.at[i];
+    if (k == INT64_MIN || (k >= -1 && k <= 1)) continue;
+    if (!drop_small_terms(s->analyzer, k < 0 ? -k : k, f, &coarse)) continue;
+    return make_order(s, &coarse, linear_gcd(&coarse), t, e);
+  }
+  return e;
+}
+
 static Node *smaller_compare(Analyzer *a, Node *e) {
   Binary *b = as_binary(e);
   DataType t = b->a->dtype;
@@ -119,15 +149,17 @@ static Node *smaller_compare(Analyzer *a, Node *e) {
     return e;
   if (!linear_sub(&s.lx, &s.ly, &d) || !d.terms.len) return e;
   int64_t g = linear_gcd(&d);
-  if (g < 1 || !is_reducible(&s, &d, g)) return e;
-  if (e->kind == NK_EQ || e->kind == NK_NE) return make_equation(&s, &d, g, t, e);
+  bool is_equation = e->kind == NK_EQ || e->kind == NK_NE,
+       reduces = g >= 1 && is_reducible(&s, &d, g);
+  if (is_equation) return reduces ? make_equation(&s, &d, g, t, e) : e;
   bool greater = e->kind == NK_GE || e->kind == NK_GT,
        strict = e->kind == NK_GT || e->kind == NK_LT;
   Linear zero = {0};
   f = d;
   if (!greater && !linear_sub(&zero, &d, &f)) return e;
   if (strict && __builtin_sub_overflow(f.constant, 1, &f.constant)) return e;
-  return make_order(&s, &f, g, t, e);
+  Node *coarse = coarser_order(&s, &f, t, e);
+  return coarse != e || !reduces ? coarse : make_order(&s, &f, g, t, e);
 }
 
 Node *simplify_compare(Analyzer *a, Node *e) {

@@ -158,7 +158,10 @@ static void leave(Walker *w, Node *n) {
 
 /* ---- sizes ---- */
 
-/* The size that a dimension gets, or NULL for what it has. */
+enum { SMALL = 4096 };
+
+/* The size that a dimension gets, or NULL for what it has. Up to SMALL, a number is better than a
+ * symbolic size that might be less. */
 static Node *smaller(Compact *c, Node *lo, Node *hi, Node *size) {
   Analyzer *a = c->facts;
   Node *n = arith_simplify(a, expr_add(expr_sub(hi, lo), int_imm(lo->dtype, 1, lo->span)));
@@ -168,7 +171,10 @@ static Node *smaller(Compact *c, Node *lo, Node *hi, Node *size) {
     bool is_bounded = b.lo >= 0 && b.hi <= dtype_max_int(n->dtype) && b.hi != ARITH_POS_INF;
     if (is_bounded) n = int_imm(n->dtype, b.hi, n->span);
   }
-  if (!c->is_strict) return n;
+  int64_t unused;
+  bool is_small =
+      expr_is_const_int(n, &value) && value <= SMALL && !expr_is_const_int(size, &unused);
+  if (!c->is_strict || is_small) return n;
   if (arith_can_prove(a, expr_binary(NK_LE, n, size, n->span))) return n;
   return NULL;
 }
@@ -276,7 +282,7 @@ static Node *rewrite(Mutator *m, Node *n) {
 }
 
 Node *pass_compact_buffer_allocation(Node *n, const PassContext *context) {
-  Compact c = {.facts = arith_new(), .is_strict = pass_option_int(context, "is_strict")};
+  Compact c = {.facts = arith_of_function(n), .is_strict = pass_option_int(context, "is_strict")};
   Walker w = {.enter = enter, .leave = leave, .context = &c};
   walk(&w, AS(PrimFunc, n)->body);
   if (!c.shrinks.len) return n;

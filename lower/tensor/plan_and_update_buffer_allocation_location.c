@@ -212,7 +212,7 @@ static Node *rewrite(Mutator *m, Node *n) {
 
 Node *pass_plan_and_update_buffer_allocation_location(Node *n, const PassContext *context) {
   (void)context;
-  Plan plan = {.facts = arith_new()};
+  Plan plan = {.facts = arith_of_function(n)};
   Walker w = {.enter = plan_block, .context = &plan};
   walk(&w, AS(PrimFunc, n)->body);
   if (!plan.moved.len) return n;

@@ -85,7 +85,7 @@ int level_of(const Place *p, Node *scope, NodeVec apart) {
 }
 
 Place place_prefix(const Place *p, int n) {
-  Place q = {.func = p->func};
+  Place q = {.func = p->func, .prim_func = p->prim_func};
   for (int i = 0; i < n; i++) vec_push(&q.path, p->path.at[i]);
   return q;
 }

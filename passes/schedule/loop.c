@@ -19,7 +19,7 @@ static void bind_loop(Analyzer *facts, const For *loop) {
 }
 
 Analyzer *facts_at(const Place *p) {
-  Analyzer *facts = arith_new();
+  Analyzer *facts = arith_of_function(p->prim_func);
   for (int i = 0; i < p->path.len; i++) {
     Node *s = p->path.at[i];
     if (IS(For, s) && i < p->path.len - 1) bind_loop(facts, AS(For, s));
@@ -326,14 +326,12 @@ void primitive_add_unit_loop(ScheduleCall *c) {
 
 /* What is known in the body of the loop that is the last of the place. */
 static Analyzer *facts_inside(const Place *p) {
-  Place below = {.func = p->func};
+  Place below = {.func = p->func, .prim_func = p->prim_func};
   for each (Node *, s, &p->path) vec_push(&below.path, *s);
   vec_push(&below.path, AS(For, vec_last(&p->path))->body);
   return facts_at(&below);
 }
 
-/* So it is if in some dimension what one step touches ends before what the next one touches begins.
- */
 bool steps_are_apart(ScheduleCall *c, const Place *p, Node *buffer) {
   Node *loop = vec_last(&p->path);
   For *f = AS(For, loop);
@@ -351,16 +349,7 @@ bool steps_are_apart(ScheduleCall *c, const Place *p, Node *buffer) {
       if (AS(BufferRegion, *region)->buffer == buffer)
         touch(&t, AS(BlockRealize, *r), *region, loops, facts);
   }
-  Map next = {0};
-  Node *after = expr_add(f->var, int_imm(f->var->dtype, 1, c->span));
-  map_set(&next, f->var, after);
-  arith_enter(facts, expr_binary(NK_LT, after, expr_add(f->min, f->extent), c->span));
-  for (int i = 0; i < t.lo.len; i++) {
-    if (!t.lo.at[i]) continue;
-    Node *then = substitute(t.lo.at[i], &next);
-    if (arith_can_prove(facts, expr_binary(NK_LT, t.hi.at[i], then, c->span))) return true;
-  }
-  return false;
+  return touched_apart(&t, f, facts);
 }
 
 static bool writes_are_apart(ScheduleCall *c, const Place *p, const Block *b) {

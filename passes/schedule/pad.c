@@ -155,12 +155,12 @@ void primitive_pad_einsum(ScheduleCall *c) {
   for each (Node *, l, &e.loads)
     pad_buffer(&e, AS(BufferLoad, *l)->buffer, AS(BufferLoad, *l)->indices, false);
   pad_buffer(&e, e.by.store->buffer, e.by.store->indices, true);
-  Node *old = nest_of(&e.place), *block = e.ref->node, *nest = padded_nest(&e, &made);
+  Node *old = nest_of(&e.place), *nest = padded_nest(&e, &made);
   NodeVec all = {0};
   for each (Node *, n, &e.front) vec_push(&all, *n);
   vec_push(&all, nest);
   for each (Node *, n, &e.behind) vec_push(&all, *n);
-  schedule_renew(c, block, made);
+  schedule_renew(c, e.ref->node, made); /* which rewriting has followed so far */
   schedule_replace(c, e.ref->func, old, stmt_seq(all, c->span));
   own_buffers(c, e.ref->func, made, e.copies);
 }

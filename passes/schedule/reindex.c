@@ -129,7 +129,7 @@ static void need_all_written(Reindex *r, const Node *stmt) {
     if (map_has(&r->domains, AS(IterVar, r->block->iter_vars.at[i])->var))
       vec_push(&values, realize->iter_values.at[i]);
   Analyzer *facts = facts_at(&r->place);
-  Node *predicate = is_domain_bound(realize, realize->predicate) ? NULL : realize->predicate;
+  Node *predicate = is_domain_bound(realize, realize->predicate, facts) ? NULL : realize->predicate;
   IterMap m = iter_map_detect(values, &ranges, predicate, facts);
   bool whole = m.surjective;
   for (int i = 0; whole && i < values.len; i++) {
@@ -208,7 +208,7 @@ static void finish_reindex(Reindex *r, Node *new) {
                   r->block->name, AS(Buffer, r->buffer)->name);
   int level = copy_level(r);
   BlockRealize *realize = AS(BlockRealize, realize_of(&r->place));
-  if (r->reads && !is_domain_bound(realize, realize->predicate))
+  if (r->reads && !is_domain_bound(realize, realize->predicate, facts_at(&r->place)))
     schedule_fail(c, r->ref->node, "the block '%s' runs under a condition", r->block->name);
   if (!r->reads) need_all_written(r, r->ref->node);
   Node *nest = copying_nest(r, new, &made);

@@ -177,7 +177,7 @@ void primitive_rolling_buffer(ScheduleCall *c) {
   need_local_buffer(c, &r.place, r.old);
   need_plain_buffer(c, r.ref->func, r.old, r.ref->node);
   r.realize = AS(BlockRealize, realize_of(&r.place));
-  if (!is_domain_bound(r.realize, r.realize->predicate))
+  if (!is_domain_bound(r.realize, r.realize->predicate, facts_at(&r.place)))
     schedule_fail(c, r.ref->node, "the block '%s' runs under a condition", r.block->name);
   find_loop(&r);
   Place under = place_of(c, r.ref->func, &r.loop->node);

@@ -25,6 +25,7 @@ typedef struct BlockRef {
 typedef struct Place {
   const char *func;
   NodeVec path;
+  Node *prim_func;
 } Place;
 
 struct Schedule {

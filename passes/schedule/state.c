@@ -166,8 +166,9 @@ static void search_leave(Walker *w, Node *n) {
 Place place_of(const ScheduleCall *c, const char *func, Node *stmt) {
   Search s = {.target = stmt};
   Walker w = {.enter = search_enter, .leave = search_leave, .context = &s};
-  bool missing = walk(&w, AS(PrimFunc, prim_func_of(c, func))->body);
-  return missing ? (Place){.func = func} : (Place){func, s.path};
+  Node *f = prim_func_of(c, func);
+  bool missing = walk(&w, AS(PrimFunc, f)->body);
+  return (Place){func, missing ? (NodeVec){0} : s.path, f};
 }
 
 /* ---- rewriting ---- */

@@ -93,6 +93,6 @@ static Node *rewrite(Mutator *m, Node *n) {
 
 Node *pass_simplify(Node *n, const PassContext *context) {
   (void)context;
-  Mutator m = {.rewrite = rewrite, .context = arith_new()};
+  Mutator m = {.rewrite = rewrite, .context = arith_of_function(n)};
   return prim_func_with_body(n, mutate(&m, AS(PrimFunc, n)->body));
 }
