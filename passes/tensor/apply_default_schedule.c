@@ -2,7 +2,7 @@
  *
  * In:  blocks in loops as computes are written: serial, each block variable bound to a loop of its
  * own. Out: what the first rule that fits makes of them (stdlib/schedule/). Not: programs that a
- * schedule has touched, and those with attribute tir.is_scheduled. */
+ * schedule has touched, that compute nothing, and those with attribute tir.is_scheduled. */
 #include "passes/passes.h"
 
 Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
@@ -10,8 +10,11 @@ Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
 static WalkResult find_schedule(Walker *w, Node *n) {
   bool *has_blocks = w->context;
   switch (n->kind) {
-  case NK_For:
-    return AS(For, n)->loop_kind != LOOP_SERIAL || AS(For, n)->annotations ? WALK_STOP : WALK_ON;
+  case NK_For: {
+    For *f = AS(For, n);
+    bool is_plain = f->loop_kind == LOOP_SERIAL && !f->annotations && !expr_is_zero(f->extent);
+    return is_plain ? WALK_ON : WALK_STOP;
+  }
   case NK_BlockRealize: {
     BlockRealize *r = AS(BlockRealize, n);
     *has_blocks |= r->iter_values.len > 0;
