@@ -5,6 +5,8 @@
 #include "passes/tensor/tensor.h"
 #include "passes/tensor/vectorize.h"
 
+enum { MAX_VECTOR = 256 }; /* lanes of vectors in a vectorized loop */
+
 /* ---- lanes ---- */
 
 static Node *broadcast(Node *n, int lanes) {
@@ -22,6 +24,7 @@ static Node *shuffled(Vectorize *v, Node *n, int step, bool by_step) {
 }
 
 Node *vector_widen(Vectorize *v, Node *old, Node *now, int step) {
+  if (v->lanes * step > MAX_VECTOR) return vector_fail(v, now);
   bool varies = now->dtype.lanes != old->dtype.lanes;
   if (varies) return old->dtype.lanes == step ? now : shuffled(v, now, step, true);
   return old->dtype.lanes == 1 ? broadcast(now, v->lanes * step) : shuffled(v, now, step, false);

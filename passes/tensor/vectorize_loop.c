@@ -3,12 +3,15 @@
  *
  * In:  flat accesses (after FlattenBuffer). That its steps do not need each other's results is the
  * promise of a vectorized loop.
- * Out: no vectorized loops. Under a condition that differs by lane, accesses are masked. A
- * statement that can't be a vector (a call with effects, an inner loop whose extent differs by
- * lane) runs in a serial loop over the lanes; so does all of a loop whose extent is not constant,
- * that is left by a jump, or that stores to one element in every step. */
+ * Out: no vectorized loops. More steps than MAX_LANES are a loop of vectors. Under a condition that
+ * differs by lane, accesses are masked. A statement that can't be a vector (a call with effects, an
+ * inner loop whose extent differs by lane) runs in a serial loop over the lanes; so does all of a
+ * loop whose extent is not constant, that is left by a jump, or that stores to one element in every
+ * step. */
 #include "passes/tensor/tensor.h"
 #include "passes/tensor/vectorize.h"
+
+enum { MAX_LANES = 64 }; /* of longer vectors machine code only gets longer */
 
 /* ---- stores to one element in every step ---- */
 
@@ -288,28 +291,50 @@ static Node *rewrite_lanes(Mutator *m, Node *n) {
   return node_family(n->kind) == FAMILY_STMT ? vector_stmt(m, n) : vector_expr(m, n);
 }
 
-static Node *vectorized(For *f, int64_t extent) {
-  if (needs_order(f)) return NULL;
-  Vectorize v = {.var = f->var, .lanes = (int)extent};
+/* The steps from `min` on, as many as there are lanes; NULL if nothing in them is a vector. */
+static Node *vectorized(For *f, Node *min, int lanes) {
+  Vectorize v = {.var = f->var, .lanes = lanes};
   DataType t = f->var->dtype;
-  v.ramp = MAKE(Ramp, f->node.span, dtype_with_lanes(t, v.lanes), .base = f->min,
-                .stride = int_imm(t, 1, f->node.span), .lanes = v.lanes);
+  v.ramp = MAKE(Ramp, f->node.span, dtype_with_lanes(t, lanes), .base = min,
+                .stride = int_imm(t, 1, f->node.span), .lanes = lanes);
   Mutator m = {.rewrite = rewrite_lanes, .context = &v};
   Node *body = mutate(&m, f->body);
   return v.failed ? NULL : body;
 }
 
+/* A loop over vectors, and one more vector of the lanes that are left. */
+static Node *long_vectors(For *f, int64_t extent) {
+  Span s = f->node.span;
+  DataType t = f->var->dtype;
+  int64_t whole = extent / MAX_LANES, rest = extent % MAX_LANES;
+  Node *var = var_new(AS(Var, f->var)->name, t, f->var->span);
+  Node *min = expr_add(f->min, expr_mul(var, int_imm(t, MAX_LANES, s)));
+  Node *body = vectorized(f, min, MAX_LANES);
+  if (!body) return NULL;
+  Node *loop = MAKE(For, s, VOID_TYPE, .min = int_imm(t, 0, s), .extent = int_imm(t, whole, s),
+                    .var = var, .loop_kind = LOOP_SERIAL, .body = body);
+  if (!rest) return loop;
+  Node *at = expr_add(f->min, int_imm(t, whole * MAX_LANES, s));
+  For tail = *f;
+  tail.min = at;
+  tail.extent = int_imm(t, rest, s);
+  tail.loop_kind = LOOP_SERIAL;
+  Node *last = rest > 1 ? vectorized(f, at, (int)rest) : NULL;
+  return stmt_seq(NODES(loop, copy_with_fresh_vars(last ? last : gc_copy(&tail, sizeof tail))), s);
+}
+
 /* Inner loops first: a vector in a vectorized loop is one of all their lanes. */
 static Node *find_loops(Mutator *m, Node *n) {
-  enum { MAX_LANES = 1024 };
   if (node_is_expr(n) || IS(Buffer, n)) return n;
   n = mutate_children(m, n);
   if (!IS(For, n) || AS(For, n)->loop_kind != LOOP_VECTORIZED) return n;
   For f = *AS(For, n);
   int64_t extent;
-  bool enabled = *(bool *)m->context;
-  bool can = enabled && expr_is_const_int(f.extent, &extent) && extent > 1 && extent <= MAX_LANES;
-  Node *vector = can ? vectorized(&f, extent) : NULL;
+  bool enabled = *(bool *)m->context,
+       can = enabled && expr_is_const_int(f.extent, &extent) && extent > 1 && !needs_order(&f);
+  Node *vector = !can                  ? NULL
+                 : extent <= MAX_LANES ? vectorized(&f, f.min, (int)extent)
+                                       : long_vectors(&f, extent);
   if (vector) return vector;
   f.loop_kind = LOOP_SERIAL;
   return gc_copy(&f, sizeof f);
