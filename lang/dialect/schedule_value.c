@@ -187,6 +187,7 @@ static Value schedule_attr(Value v, const char *name, Span span) {
   (void)span;
   Schedule *s = v.object;
   if (str_same(name, "mod")) return value_node(schedule_module(s));
+  if (str_same(name, "state")) return v; /* it is its own state */
   if (str_same(name, "trace")) return value_of(&type_trace, (void *)(uintptr_t)schedule_trace(s));
   if (str_same(name, "func_working_on")) {
     const char *func = schedule_working_on(s);

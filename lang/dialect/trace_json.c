@@ -45,30 +45,44 @@ static Value bound_var(Writer *w, Node *var) {
   return d;
 }
 
-static Value field_to_json(Writer *w, Node *n, const NodeField *f) {
-  char *at = (char *)n + f->offset;
-  if (str_same(f->type, "Node *")) return to_json(w, *(Node **)(void *)at);
-  if (str_same(f->type, "NodeVec")) return list_to_json(w, *(NodeVec *)(void *)at);
-  if (str_same(f->type, "int64_t")) return value_int(*(int64_t *)(void *)at);
-  if (str_same(f->type, "int")) return value_int(*(int *)(void *)at);
-  if (str_same(f->type, "double")) return value_float(*(double *)(void *)at);
-  if (str_same(f->type, "const char *") && *(const char **)(void *)at)
-    return value_str(*(const char **)(void *)at);
-  raise("TypeError", w->span, "a trace with %s can't be saved", node_kind_name(n->kind));
+static Value operation(Writer *w, Node *n, const char *name, NodeVec args) {
+  Value d = one_entry("op", value_str(name), w->span);
+  value_dict_set(d, value_str("dtype"), value_str(dtype_text(n->dtype)), w->span);
+  value_dict_set(d, value_str("args"), list_to_json(w, args), w->span);
+  return d;
 }
 
-static Value node_to_json(Writer *w, Node *n) {
-  bool known = node_is_expr(n) || IS(IndexMap, n) || IS(Op, n);
-  if (!known || IS(Var, n))
-    raise("TypeError", w->span, "a trace with %s can't be saved", node_kind_name(n->kind));
-  Value d = one_entry("node", value_str(node_kind_name(n->kind)), w->span);
-  if (!dtype_is_void(n->dtype))
-    value_dict_set(d, value_str("dtype"), value_str(dtype_text(n->dtype)), w->span);
-  for each (NodeField, f, node_fields((NodeKind)n->kind)) {
-    bool derived = str_same(f->name, "sinfo") ||
-                   (str_same(f->type, "Node *") && !*(Node **)(void *)((char *)n + f->offset));
-    if (!derived) value_dict_set(d, value_str(f->name), field_to_json(w, n, f), w->span);
+static Value number_to_json(Writer *w, Node *n) {
+  bool is_int = IS(IntImm, n);
+  bool plain = dtype_equal(n->dtype, INT32) || dtype_equal(n->dtype, FLOAT64);
+  Value x = is_int ? value_int(AS(IntImm, n)->value) : value_float(AS(FloatImm, n)->value);
+  if (is_int && dtype_is_bool(n->dtype)) return value_bool(AS(IntImm, n)->value != 0);
+  if (plain) return x;
+  Value d = one_entry("number", x, w->span);
+  value_dict_set(d, value_str("dtype"), value_str(dtype_text(n->dtype)), w->span);
+  return d;
+}
+
+static Value expr_to_json(Writer *w, Node *n) {
+  const char *name = node_kind_name((NodeKind)n->kind);
+  Binary *b = (Binary *)(void *)n;
+  if (node_is_binary((NodeKind)n->kind)) return operation(w, n, name, NODES(b->a, b->b));
+  if (IS(Not, n)) return operation(w, n, name, NODES(AS(Not, n)->a));
+  if (IS(Cast, n)) return operation(w, n, name, NODES(AS(Cast, n)->value));
+  if (IS(Select, n)) {
+    Select *s = AS(Select, n);
+    return operation(w, n, name, NODES(s->cond, s->then, s->orelse));
   }
+  Call *c = IS(Call, n) ? AS(Call, n) : NULL;
+  if (c && intrin_of(c->op)) return operation(w, n, intrin_of(c->op)->name, c->args);
+  raise("TypeError", w->span, "a trace with %s can't be saved", name);
+}
+
+static Value map_to_json(Writer *w, const IndexMap *m) {
+  for each (Node *, v, &m->inputs) map_set(&w->bound, *v, *v);
+  Value d = one_entry("map", list_to_json(w, m->inputs), w->span);
+  value_dict_set(d, value_str("to"), list_to_json(w, m->outputs), w->span);
+  if (m->inverse) value_dict_set(d, value_str("inverse"), to_json(w, m->inverse), w->span);
   return d;
 }
 
@@ -80,16 +94,10 @@ static Value to_json(Writer *w, Node *n) {
   }
   if (IS(Dict, n)) return dict_to_json(w, AS(Dict, n));
   if (IS(StringImm, n)) return value_str(str_format("\"%s\"", AS(StringImm, n)->value));
-  bool plain = n->dtype.lanes == 1 && IS(IntImm, n) &&
-               (dtype_is_bool(n->dtype) || dtype_equal(n->dtype, INT32));
-  if (plain && dtype_is_bool(n->dtype)) return value_bool(AS(IntImm, n)->value != 0);
-  if (plain) return value_int(AS(IntImm, n)->value);
-  if (IS(FloatImm, n) && dtype_equal(n->dtype, FLOAT64)) return value_float(AS(FloatImm, n)->value);
-  if (IS(IndexMap, n))
-    for each (Node *, v, &AS(IndexMap, n)->inputs) map_set(&w->bound, *v, *v);
+  if (IS(IntImm, n) || IS(FloatImm, n)) return number_to_json(w, n);
+  if (IS(IndexMap, n)) return map_to_json(w, AS(IndexMap, n));
   if (IS(Var, n) && map_has(&w->bound, n)) return bound_var(w, n);
-  if (IS(Var, n)) return value_str(AS(Var, n)->name);
-  return node_to_json(w, n);
+  return IS(Var, n) ? value_str(AS(Var, n)->name) : expr_to_json(w, n);
 }
 
 Value trace_to_json(const Trace *t, Span span) {
@@ -144,7 +152,8 @@ static NodeVec list_from_json(Loader *l, Value v) {
 static Node *random_var(Loader *l, Value name) {
   const char *key = str_intern(value_text(name));
   Node *var = map_get(&l->random, key);
-  if (!var) map_set(&l->random, key, var = var_new(key, HANDLE, l->span));
+  DataType t = key[0] == 'v' ? INT32 : HANDLE; /* of v0: an integer; b0 and l0: no expressions */
+  if (!var) map_set(&l->random, key, var = var_new(key, t, l->span));
   return var;
 }
 
@@ -168,49 +177,60 @@ static Node *var_from_json(Loader *l, Value dict, Value number) {
   return l->vars.at[i];
 }
 
-static void field_from_json(Loader *l, Node *n, const NodeField *f, Value v) {
-  char *at = (char *)n + f->offset;
-  if (str_same(f->type, "Node *")) *(Node **)(void *)at = from_json(l, v);
-  else if (str_same(f->type, "NodeVec")) *(NodeVec *)(void *)at = list_from_json(l, v);
-  else if (str_same(f->type, "int64_t")) *(int64_t *)(void *)at = value_as_int(v, f->name, l->span);
-  else if (str_same(f->type, "int")) *(int *)(void *)at = (int)value_as_int(v, f->name, l->span);
-  else if (str_same(f->type, "double")) *(double *)(void *)at = value_as_float(v, f->name, l->span);
-  else if (str_same(f->type, "const char *"))
-    *(const char **)(void *)at = str_intern(value_as_text(v, f->name, l->span));
-  else bad(l, "a field that can be saved");
+/* Expressions only: `n` of them, or any number if n < 0. */
+static NodeVec exprs_from_json(Loader *l, Value v, int n) {
+  NodeVec out = list_from_json(l, v);
+  for each (Node *, x, &out)
+    if (!node_is_expr(*x) || dtype_is_handle((*x)->dtype)) bad(l, "an expression");
+  if (n >= 0 && out.len != n) bad(l, str_format("%d operands", n));
+  return out;
 }
 
-static NodeKind kind_named(const Loader *l, Value name) {
-  if (name.type == &type_str)
-    for (int k = 0; k < NK_COUNT; k++)
-      if (str_same(node_kind_name((NodeKind)k), value_text(name)) &&
-          (node_family((NodeKind)k) == FAMILY_PRIM_EXPR || k == NK_IndexMap || k == NK_Op))
-        return (NodeKind)k;
-  bad(l, "the kind of an expression");
+static Node *number_from_json(Loader *l, Value dict, Value x) {
+  DataType t = dtype_entry(l, dict);
+  if (dtype_is_int(t) && x.type == &type_int)
+    return int_imm(t, value_as_int(x, "a number", l->span), l->span);
+  if (dtype_is_void(t) || dtype_is_int(t) || dtype_is_handle(t)) bad(l, "a number of its dtype");
+  return float_imm(t, value_as_float(x, "a number", l->span), l->span);
 }
 
-static Node *node_from_json(Loader *l, Value dict, Value kind) {
-  NodeKind k = kind_named(l, kind);
-  Value name = entry(dict, "name");
-  if (k == NK_Op && name.type == &type_str) return op_get(value_text(name));
-  Node *n = gc_alloc(node_size(k));
-  *n = (Node){(uint16_t)k, dtype_entry(l, dict), l->span};
-  for each (NodeField, f, node_fields(k)) {
-    Value v = entry(dict, f->name);
-    bool optional = str_same(f->name, "inverse") || str_same(f->name, "attrs");
-    if (v.type) field_from_json(l, n, f, v);
-    else if (!optional) bad(l, str_format("the field '%s' of %s", f->name, node_kind_name(k)));
-  }
-  return n;
+/* Built as an author's expression is: operands that don't fit raise TypeError. */
+static Node *op_from_json(Loader *l, Value dict, Value op) {
+  if (op.type != &type_str) bad(l, "the name of an operator");
+  const char *name = value_text(op);
+  NodeVec args = exprs_from_json(l, entry(dict, "args"), -1);
+  DataType t = dtype_entry(l, dict);
+  for (int k = 0; k < NK_COUNT; k++)
+    if (node_is_binary((NodeKind)k) && str_same(node_kind_name((NodeKind)k), name) && args.len == 2)
+      return expr_binary((NodeKind)k, args.at[0], args.at[1], l->span);
+  if (str_same(name, "Not") && args.len == 1) return expr_not(args.at[0], l->span);
+  if (str_same(name, "Cast") && args.len == 1) return expr_cast(t, args.at[0], l->span);
+  if (str_same(name, "Select") && args.len == 3)
+    return expr_select(args.at[0], args.at[1], args.at[2], l->span);
+  if (!intrin_find(name)) bad(l, "the name of an operator with its operands");
+  return expr_call(name, t, args, l->span);
+}
+
+static Node *map_from_json(Loader *l, Value dict, Value inputs) {
+  NodeVec vars = list_from_json(l, inputs);
+  for each (Node *, v, &vars)
+    if (!IS(Var, *v) || !dtype_is_int((*v)->dtype)) bad(l, "the variables of a map");
+  Value back = entry(dict, "inverse");
+  Node *inverse = back.type ? from_json(l, back) : NULL;
+  if (back.type && !IS(IndexMap, inverse)) bad(l, "an inverse map");
+  return MAKE(IndexMap, l->span, VOID_TYPE, .inputs = vars,
+              .outputs = exprs_from_json(l, entry(dict, "to"), -1), .inverse = inverse);
 }
 
 static Node *dict_from_json(Loader *l, Value v) {
-  Value tuple = entry(v, "tuple"), dict = entry(v, "dict"), node = entry(v, "node"),
-        var = entry(v, "var");
+  Value tuple = entry(v, "tuple"), dict = entry(v, "dict"), var = entry(v, "var"),
+        number = entry(v, "number"), op = entry(v, "op"), map = entry(v, "map");
   if (tuple.type)
     return MAKE(Array, l->span, VOID_TYPE, .items = list_from_json(l, tuple), .is_tuple = true);
-  if (node.type) return node_from_json(l, v, node);
   if (var.type) return var_from_json(l, v, var);
+  if (number.type) return number_from_json(l, v, number);
+  if (op.type) return op_from_json(l, v, op);
+  if (map.type) return map_from_json(l, v, map);
   if (dict.type != &type_dict) bad(l, "a tuple, a dict or an expression");
   Node *out = dict_new();
   for (int i = 0; i < value_dict_len(dict); i++) {
@@ -229,7 +249,7 @@ static Node *text_from_json(Loader *l, Value v) {
 }
 
 static Node *from_json(Loader *l, Value v) {
-  if (value_is_none(v)) return NULL;
+  if (value_is_none(v)) return MAKE(None, l->span, VOID_TYPE);
   if (v.type == &type_bool) return int_imm(BOOL, v.boolean, l->span);
   if (v.type == &type_int) return int_imm(INT32, value_as_int(v, "a number", l->span), l->span);
   if (v.type == &type_float)
@@ -237,6 +257,14 @@ static Node *from_json(Loader *l, Value v) {
   if (v.type == &type_str) return text_from_json(l, v);
   if (v.type == &type_dict) return dict_from_json(l, v);
   return MAKE(Array, l->span, VOID_TYPE, .items = list_from_json(l, v));
+}
+
+/* A decision is no argument, but stands beside them. */
+static int argument_count(const Primitive *p) {
+  const Signature *s = signature_parse(p->signature);
+  int n = 0;
+  for each (Param, x, &s->params) n += !str_same(x->name, "decision");
+  return n;
 }
 
 static Instruction step_from_json(Loader *l, Value v) {
@@ -247,6 +275,10 @@ static Instruction step_from_json(Loader *l, Value v) {
   in.primitive = primitive_find(value_text(parts->at[0]));
   if (!in.primitive) bad(l, "the name of a primitive");
   in.args = list_from_json(l, parts->at[1]);
+  if (in.args.len != argument_count(in.primitive))
+    bad(l, str_format("%d arguments of %s", argument_count(in.primitive), in.primitive->name));
+  for each (Node *, a, &in.args)
+    if (IS(None, *a)) *a = NULL;
   in.results = list_from_json(l, parts->at[2]);
   return in;
 }
