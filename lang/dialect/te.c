@@ -323,6 +323,5 @@ Value te_namespace(void) {
   if (ns.type) return ns;
   ns = value_namespace("te");
   namespace_add_builtins(ns, te_names, sizeof te_names / sizeof *te_names);
-  namespace_add_builtins(ns, te_map_names, te_map_name_count);
   return ns;
 }

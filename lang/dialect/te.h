@@ -40,9 +40,6 @@ TeScope te_scope_begin(void);
 void te_scope_end(TeScope outer);
 bool te_in_operator(void); /* between the two */
 
-extern const Builtin te_map_names[]; /* te_map.c */
-extern const int te_map_name_count;
-
 /* te.compute, te.reduce_axis, te.sum, ... */
 Value te_namespace(void);
 

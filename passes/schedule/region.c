@@ -70,7 +70,8 @@ void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analy
     Node *last = expr_sub(expr_add(min, extent), int_imm(extent->dtype, 1, extent->span));
     Node *least, *greatest, *unused;
     bool known = arith_bounds_over(min, &ranges, &least, &unused) &&
-                 arith_bounds_over(last, &ranges, &unused, &greatest);
+                 arith_bounds_over(last, &ranges, &unused, &greatest) && !loads_anything(min) &&
+                 !loads_anything(last);
     exact = exact && known && expr_is_one(extent);
     vec_push(&mins, min);
     if (known && !expr_is_one(r->predicate)) {
