@@ -54,20 +54,10 @@ static bool lies_within(Order *o, const Touched *part, const Touched *whole) {
 
 /* ---- loads and stores ---- */
 
-/* Do the indices hang on variables only, not on what memory holds at the time? */
-static bool are_fixed(NodeVec indices) {
-  for each (Node *, i, &indices)
-    if (expr_effect(*i) != EFFECT_PURE) return false;
-  return true;
-}
 
 static void order_load(Order *o, Node *n) {
   Touched read = {.buffer = o->buffer};
   NodeVec indices = AS(BufferLoad, n)->indices;
-  if (!are_fixed(indices)) {
-    o->is_carried = true;
-    return;
-  }
   touch_region(&read, point(o, indices, n->span), &o->bindings, o->loops, o->facts);
   for each (Touched, w, &o->written)
     if (lies_within(o, &read, w)) return;
@@ -129,7 +119,7 @@ static void order_store(Order *o, BufferStore *s) {
   order_expr(o, s->value);
   order_expr(o, s->predicate);
   for each (Node *, i, &s->indices) order_expr(o, *i);
-  bool is_scalar = !s->predicate && are_fixed(s->indices);
+  bool is_scalar = !s->predicate;
   for each (Node *, i, &s->indices) is_scalar = is_scalar && (*i)->dtype.lanes == 1;
   if (s->buffer == o->buffer && is_scalar) order_write(o, s->indices, s->node.span);
 }

@@ -74,7 +74,8 @@ static void add_region(Touched *t, const Block *conditional, Node *region, const
     Node *extent = substitute(AS(Range, *d)->extent, bindings);
     Node *last = expr_sub(expr_add(min, extent), int_imm(extent->dtype, 1, extent->span));
     Node *least, *greatest, *unused;
-    bool known = arith_bounds_over(min, &ranges, &least, &unused) &&
+    bool fixed = expr_effect(min) == EFFECT_PURE && expr_effect(last) == EFFECT_PURE;
+    bool known = fixed && arith_bounds_over(min, &ranges, &least, &unused) &&
                  arith_bounds_over(last, &ranges, &unused, &greatest);
     exact = exact && known && expr_is_one(extent);
     vec_push(&mins, min);

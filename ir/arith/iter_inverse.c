@@ -17,7 +17,7 @@ typedef struct Solve {
 static bool take_apart(Solve *s, const IterSum *sum, Node *value) {
   Fused f;
   DataType t = value->dtype;
-  if (!fuse(sum, false, &f) || (sum->splits.len && !factor_is(&f.scale, 1))) return false;
+  if (!iter_fuse(sum, false, &f) || (sum->splits.len && !factor_is(&f.scale, 1))) return false;
   Factor at = factor_int(1);
   for (int i = 0; i < f.sum.splits.len; i++) {
     IterSplit x = f.sum.splits.at[i];
@@ -50,7 +50,7 @@ static Node *value_of(const Solve *s, const IterMark *m, DataType t, Span span) 
 /* The least value of a sum's splits: what falls is greatest there. */
 static Node *least_of(const IterSum *sum, DataType t) {
   Fused f;
-  if (!fuse(sum, false, &f)) return NULL;
+  if (!iter_fuse(sum, false, &f)) return NULL;
   return expr_neg(expr_cast(t, f.sum.base, sum->base->span), sum->base->span);
 }
 

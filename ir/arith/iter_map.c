@@ -1,228 +1,6 @@
 /* iter_map.c -- indices as sums of splits of marks, and what follows from that. */
 #include "ir/arith/iter_map_impl.h"
 
-/* ---- marks ---- */
-
-static WalkResult find_moving(Walker *w, Node *n) {
-  return IS(Var, n) && map_has(w->context, n) ? WALK_STOP : WALK_ON;
-}
-static bool moves(const Detect *d, Node *e) {
-  Walker w = {.enter = find_moving, .context = (void *)(uintptr_t)d->loops};
-  return !walk(&w, e);
-}
-
-/* What a domain that is made larger gets: steps in front of it, and an extent that is a multiple.
- */
-static void grow_domain(Detect *d, IterMark *m) {
-  Padding *p = map_get(&d->paddings, m->var);
-  if (!p) return;
-  DataType t = m->var->dtype;
-  Node *front = int_imm(t, p->front, m->var->span),
-       *multiple = int_imm(t, p->multiple, front->span);
-  m->low = arith_simplify(d->facts, expr_sub(m->low, front));
-  Node *n = expr_add(factor_expr(&m->extent, t, front->span), front);
-  Node *up = expr_sub(expr_add(n, multiple), int_imm(t, 1, front->span));
-  Factor count = factor_of(d->facts, arith_simplify(d->facts, expr_floordiv(up, multiple)));
-  Factor by = factor_int(p->multiple);
-  d->failed |= !factor_mul(&count, &by, &m->extent);
-}
-
-/* The mark of a loop variable; NULL if its range is not known, or moves itself. */
-static IterMark *mark_of_var(Detect *d, Node *var) {
-  for each (IterMark *, m, &d->marks)
-    if ((*m)->var == var) return *m;
-  Node *range = map_get(d->loops, var);
-  if (!IS(Range, range)) return NULL;
-  Range *r = AS(Range, range);
-  if (moves(d, r->min) || moves(d, r->extent)) return NULL;
-  IterMark *m = NEW(IterMark, .var = var, .low = r->min);
-  m->extent = factor_of(d->facts, arith_simplify(d->facts, r->extent));
-  grow_domain(d, m);
-  if (m->extent.k < 1) return NULL;
-  vec_push(&d->marks, m);
-  return m;
-}
-
-static bool same_split(const IterSplit *a, const IterSplit *b) {
-  return a->source == b->source && factor_equal(&a->lower, &b->lower) &&
-         factor_equal(&a->extent, &b->extent);
-}
-
-static bool same_splits(const IterSum *a, const IterSum *b) {
-  if (a->splits.len != b->splits.len) return false;
-  for (int i = 0; i < a->splits.len; i++)
-    if (!same_split(&a->splits.at[i], &b->splits.at[i]) ||
-        !factor_equal(&a->splits.at[i].scale, &b->splits.at[i].scale))
-      return false;
-  return true;
-}
-
-/* The mark of a sum from fuse, which is 0 at its least. */
-static IterMark *mark_of_sum(Detect *d, const Fused *f) {
-  for each (IterMark *, m, &d->marks)
-    if (!(*m)->var && same_splits(&(*m)->sum, &f->sum)) return *m;
-  IterMark *m = NEW(IterMark, .sum = f->sum, .low = int_imm(INT64, 0, (Span){0}));
-  m->extent = f->extent;
-  vec_push(&d->marks, m);
-  return m;
-}
-
-static void add_vars(const IterMark *m, Map *vars) {
-  if (m->var) {
-    map_set(vars, m->var, m->var);
-    return;
-  }
-  for each (IterSplit, s, &m->sum.splits) add_vars(s->source, vars);
-}
-
-/* Do the two move without regard to each other? */
-static bool marks_apart(const IterMark *a, const IterMark *b) {
-  Map left = {0}, right = {0};
-  add_vars(a, &left);
-  add_vars(b, &right);
-  for (int i = 0; i < left.len; i++)
-    if (map_has(&right, left.at[i].key)) return false;
-  return true;
-}
-
-static bool splits_apart(const IterSplit *a, const IterSplit *b) {
-  if (a->source != b->source) return marks_apart(a->source, b->source);
-  Factor end, q;
-  return (factor_mul(&a->lower, &a->extent, &end) && factor_divide(&b->lower, &end, &q)) ||
-         (factor_mul(&b->lower, &b->extent, &end) && factor_divide(&a->lower, &end, &q));
-}
-
-/* ---- sums ---- */
-
-/* Two digits that stand side by side in both the value and the sum are one. */
-static bool join_digits(IterSum *s) {
-  for (int i = 0; i < s->splits.len; i++)
-    for (int k = 0; k < s->splits.len; k++) {
-      IterSplit *low = &s->splits.at[i], *high = &s->splits.at[k];
-      Factor end, step, both;
-      if (i == k || low->source != high->source) continue;
-      bool fits = factor_mul(&low->lower, &low->extent, &end) &&
-                  factor_mul(&low->scale, &low->extent, &step) &&
-                  factor_mul(&low->extent, &high->extent, &both);
-      if (!fits || !factor_equal(&end, &high->lower) || !factor_equal(&step, &high->scale))
-        continue;
-      low->extent = both;
-      *high = vec_pop(&s->splits);
-      return true;
-    }
-  return false;
-}
-
-static bool add_split(IterSum *s, IterSplit x) {
-  for (int i = 0; i < s->splits.len; i++) {
-    IterSplit *old = &s->splits.at[i];
-    Factor a = old->scale, b = x.scale;
-    a.k = b.k = 1;
-    if (!same_split(old, &x) || !factor_equal(&a, &b)) continue;
-    if (__builtin_add_overflow(old->scale.k, x.scale.k, &old->scale.k)) return false;
-    if (!old->scale.k) s->splits.at[i] = vec_pop(&s->splits);
-    return true;
-  }
-  if (!factor_is(&x.extent, 1)) vec_push(&s->splits, x);
-  return true;
-}
-
-static IterSum copy_of(const IterSum *s) {
-  IterSum out = {.base = s->base};
-  for each (IterSplit, x, &s->splits) vec_push(&out.splits, *x);
-  return out;
-}
-
-/* s += k * x */
-static bool add_scaled(Detect *d, IterSum *s, const IterSum *x, const Factor *k) {
-  DataType t = s->base->dtype;
-  Node *more = expr_mul(expr_cast(t, x->base, x->base->span), factor_expr(k, t, x->base->span));
-  s->base = arith_simplify(d->facts, expr_add(s->base, more));
-  if (!k->k) return true;
-  for each (IterSplit, p, &x->splits) {
-    IterSplit scaled = *p;
-    if (!factor_mul(&p->scale, k, &scaled.scale) || !add_split(s, scaled)) return false;
-  }
-  while (join_digits(s)) continue;
-  return true;
-}
-
-/* The least and greatest value, if all is constant. */
-static bool const_range(const IterSum *s, __int128 *lo, __int128 *hi) {
-  int64_t base;
-  if (!expr_is_const_int(s->base, &base)) return false;
-  *lo = *hi = base;
-  for each (IterSplit, p, &s->splits) {
-    if (p->scale.terms.len || p->extent.terms.len) return false;
-    *(p->scale.k < 0 ? lo : hi) += (__int128)p->scale.k * (p->extent.k - 1);
-  }
-  return true;
-}
-
-/* A sum that is known to wrap in its dtype is not what the form says. */
-static bool is_exact(const IterSum *s, DataType t) {
-  __int128 lo, hi;
-  if (!const_range(s, &lo, &hi)) return true;
-  return lo >= INT64_MIN && hi <= INT64_MAX &&
-         bound_fits((ConstBound){(int64_t)lo, (int64_t)hi}, t);
-}
-
-/* ---- sums without gaps ---- */
-
-static bool all_apart(const IterSum *s) {
-  for (int i = 0; i < s->splits.len; i++)
-    for (int k = 0; k < i; k++)
-      if (!splits_apart(&s->splits.at[i], &s->splits.at[k])) return false;
-  return true;
-}
-
-static Factor magnitude(Factor f) {
-  if (f.k < 0) f.k = -f.k;
-  return f;
-}
-
-/* The split, of those not taken, whose scale follows next: `want`, or with gaps the least one that
- * is not less; -1: none. want NULL: the least one. */
-static int next_split(const IterSum *s, const bool *taken, const Factor *want, bool gaps) {
-  int best = -1;
-  for (int i = 0; i < s->splits.len; i++) {
-    Factor scale = magnitude(s->splits.at[i].scale);
-    if (taken[i] || scale.k == INT64_MIN || (!want && scale.terms.len)) continue;
-    if (want && factor_equal(&scale, want)) return i;
-    if (want && (!gaps || !factor_at_least(&scale, want))) continue;
-    if (best < 0 || scale.k < magnitude(s->splits.at[best].scale).k) best = i;
-  }
-  return best;
-}
-
-bool fuse(const IterSum *s, bool gaps, Fused *f) {
-  enum { MOST = 16 };
-  bool taken[MOST] = {false};
-  Factor end = factor_int(1);
-  *f = (Fused){.extent = factor_int(1), .scale = factor_int(1)};
-  f->sum.base = int_imm(INT64, 0, s->base->span);
-  if (s->splits.len > MOST || (!gaps && !all_apart(s))) return false;
-  for (int n = 0; n < s->splits.len; n++) {
-    int i = next_split(s, taken, n ? &end : NULL, gaps);
-    if (i < 0) return false;
-    taken[i] = true;
-    IterSplit x = s->splits.at[i];
-    Factor scale = magnitude(x.scale);
-    if (!n) f->scale = scale;
-    if (!factor_mul(&scale, &x.extent, &end) || !factor_mul(&f->extent, &x.extent, &f->extent))
-      return false;
-    if (!gaps && !factor_divide(&x.scale, &f->scale, &x.scale)) return false;
-    if (x.scale.k < 0) { /* it falls: 0 is where the others are 0 and this one is greatest */
-      Factor most = magnitude(x.scale);
-      Node *last =
-          expr_sub(factor_expr(&x.extent, INT64, s->base->span), int_imm(INT64, 1, s->base->span));
-      f->sum.base = expr_add(f->sum.base, expr_mul(last, factor_expr(&most, INT64, last->span)));
-    }
-    vec_push(&f->sum.splits, x);
-  }
-  return true;
-}
-
 /* ---- division ---- */
 
 /* The parts of the sum whose scale c divides, and the rest of it with the base. */
@@ -244,10 +22,10 @@ static bool partition(Detect *d, const IterSum *s, const Factor *c, IterSum *who
 /* 0 <= rest < c? */
 static bool is_small(const IterSum *rest, const Factor *c) {
   __int128 lo, hi;
-  if (const_range(rest, &lo, &hi)) return lo >= 0 && !c->terms.len && hi < c->k;
+  if (iter_const_range(rest, &lo, &hi)) return lo >= 0 && !c->terms.len && hi < c->k;
   Fused f;
   Factor reach, q;
-  if (!expr_is_zero(rest->base) || !fuse(rest, false, &f) || !expr_is_zero(f.sum.base))
+  if (!expr_is_zero(rest->base) || !iter_fuse(rest, false, &f) || !expr_is_zero(f.sum.base))
     return false;
   return factor_mul(&f.scale, &f.extent, &reach) && factor_divide(c, &reach, &q) && q.k > 0;
 }
@@ -272,11 +50,11 @@ static bool want_padding(Detect *d, IterMark *m, int64_t n, int64_t front) {
 static bool as_split(Detect *d, const IterSum *rest, const Factor *c, IterSplit *out) {
   Fused f;
   int64_t base;
-  if (!fuse(rest, false, &f) || f.scale.terms.len || !expr_is_const_int(rest->base, &base))
+  if (!iter_fuse(rest, false, &f) || f.scale.terms.len || !expr_is_const_int(rest->base, &base))
     return false;
   if (f.sum.splits.len == 1 && expr_is_zero(f.sum.base)) *out = f.sum.splits.at[0];
   else {
-    IterMark *m = mark_of_sum(d, &f);
+    IterMark *m = iter_mark_of_sum(d, &f);
     *out = (IterSplit){m, factor_int(1), m->extent, factor_int(1)};
     int64_t fall, low, shift;
     if (!expr_is_const_int(f.sum.base, &fall) || !expr_is_const_int(m->low, &low)) return false;
@@ -321,9 +99,9 @@ static bool divide(Detect *d, const IterSum *s, const Factor *c, bool quotient, 
                             : (IterSplit){x.source, x.lower, k, x.scale};
   if (!quotient) {
     *out = (IterSum){.base = int_imm(s->base->dtype, 0, s->base->span)};
-    return add_split(out, part);
+    return iter_add_split(out, part);
   }
-  return add_split(out, part);
+  return iter_add_split(out, part);
 }
 
 /* ---- expressions ---- */
@@ -331,33 +109,33 @@ static bool divide(Detect *d, const IterSum *s, const Factor *c, bool quotient, 
 static bool rewrite(Detect *d, Node *e, IterSum *out);
 
 static bool rewrite_var(Detect *d, Node *var, IterSum *out) {
-  IterMark *m = mark_of_var(d, var);
+  IterMark *m = iter_mark_of_var(d, var);
   if (!m) return false;
   out->base = expr_cast(var->dtype, m->low, var->span);
-  return add_split(out, (IterSplit){m, factor_int(1), m->extent, factor_int(1)});
+  return iter_add_split(out, (IterSplit){m, factor_int(1), m->extent, factor_int(1)});
 }
 
 static bool rewrite_product(Detect *d, Node *x, Node *k, IterSum *out) {
   IterSum inner;
   Factor f = factor_of(d->facts, k);
-  if (moves(d, k) || !rewrite(d, x, &inner)) return false;
+  if (iter_moves(d, k) || !rewrite(d, x, &inner)) return false;
   out->base = int_imm(inner.base->dtype, 0, x->span);
-  return add_scaled(d, out, &inner, &f);
+  return iter_add_scaled(d, out, &inner, &f);
 }
 
 static bool rewrite_sum(Detect *d, Node *e, IterSum *out) {
   IterSum a, b;
   Factor k = factor_int(IS(Sub, e) ? -1 : 1);
   if (!rewrite(d, as_binary(e)->a, &a) || !rewrite(d, as_binary(e)->b, &b)) return false;
-  *out = copy_of(&a);
-  return add_scaled(d, out, &b, &k);
+  *out = iter_copy(&a);
+  return iter_add_scaled(d, out, &b, &k);
 }
 
 /* A divisor that takes part is positive if all its terms are. */
 static bool rewrite_division(Detect *d, Node *e, IterSum *out) {
   IterSum inner;
   Node *by = as_binary(e)->b;
-  if (moves(d, by) || !rewrite(d, as_binary(e)->a, &inner)) return false;
+  if (iter_moves(d, by) || !rewrite(d, as_binary(e)->a, &inner)) return false;
   Factor c = factor_of(d->facts, by);
   for each (Node *, t, &c.terms)
     if (arith_const_bound(d->facts, *t).lo < 0) return false;
@@ -369,11 +147,11 @@ static bool rewrite_cast(Detect *d, Node *e, IterSum *out) {
   Node *value = AS(Cast, e)->value;
   __int128 lo, hi;
   if (!dtype_is_int(value->dtype) || !rewrite(d, value, out)) return false;
-  return value->dtype.bits <= e->dtype.bits || const_range(out, &lo, &hi);
+  return value->dtype.bits <= e->dtype.bits || iter_const_range(out, &lo, &hi);
 }
 
 static bool rewrite_node(Detect *d, Node *e, IterSum *out) {
-  if (!moves(d, e)) {
+  if (!iter_moves(d, e)) {
     out->base = e;
     return true;
   }
@@ -383,7 +161,7 @@ static bool rewrite_node(Detect *d, Node *e, IterSum *out) {
   case NK_Sub: return rewrite_sum(d, e, out);
   case NK_Mul: {
     Node *a = as_binary(e)->a, *b = as_binary(e)->b;
-    return moves(d, a) ? rewrite_product(d, a, b, out) : rewrite_product(d, b, a, out);
+    return iter_moves(d, a) ? rewrite_product(d, a, b, out) : rewrite_product(d, b, a, out);
   }
   case NK_FloorDiv:
   case NK_FloorMod: return rewrite_division(d, e, out);
@@ -395,7 +173,7 @@ static bool rewrite_node(Detect *d, Node *e, IterSum *out) {
 static bool rewrite(Detect *d, Node *e, IterSum *out) {
   *out = (IterSum){0};
   if (stack_is_low() || !is_signed_index(e->dtype) || !rewrite_node(d, e, out)) return false;
-  if (!is_exact(out, e->dtype)) return false;
+  if (!iter_is_exact(out, e->dtype)) return false;
   if (!dtype_equal(out->base->dtype, e->dtype)) out->base = expr_cast(e->dtype, out->base, e->span);
   return true;
 }
@@ -405,7 +183,7 @@ static bool rewrite(Detect *d, Node *e, IterSum *out) {
 /* The mark that is all of the sum but its base, with scale 1. */
 static IterMark *mark_of_all(Detect *d, const IterSum *s, const Fused *f) {
   if (!factor_is(&f->scale, 1)) return NULL;
-  if (s->splits.len > 1) return expr_is_zero(f->sum.base) ? mark_of_sum(d, f) : NULL;
+  if (s->splits.len > 1) return expr_is_zero(f->sum.base) ? iter_mark_of_sum(d, f) : NULL;
   const IterSplit *x = &s->splits.at[0];
   bool all = factor_is(&x->scale, 1) && factor_equal(&x->extent, &x->source->extent);
   return all ? x->source : NULL;
@@ -435,12 +213,12 @@ static void constrain(Detect *d, Node *cond) {
     return;
   }
   if (is_intrin_call(cond, "likely")) return constrain(d, AS(Call, cond)->args.at[0]);
-  if (!moves(d, cond)) return;
+  if (!iter_moves(d, cond)) return;
   bool order = IS(LT, cond) || IS(LE, cond) || IS(GT, cond) || IS(GE, cond);
   IterSum s;
   Fused f;
   Binary *b = as_binary(cond);
-  bool known = order && rewrite(d, expr_sub(b->a, b->b), &s) && fuse(&s, false, &f);
+  bool known = order && rewrite(d, expr_sub(b->a, b->b), &s) && iter_fuse(&s, false, &f);
   IterMark *m = known && s.splits.len ? mark_of_all(d, &s, &f) : NULL;
   if (!m) {
     d->failed = true;
@@ -461,9 +239,9 @@ static void constrain(Detect *d, Node *cond) {
 /* A sum that is a constrained mark, or a multiple of it, is written as one. */
 static void use_constrained(Detect *d, IterSum *s) {
   Fused f;
-  if (s->splits.len < 2 || !fuse(s, false, &f) || !expr_is_zero(f.sum.base)) return;
+  if (s->splits.len < 2 || !iter_fuse(s, false, &f) || !expr_is_zero(f.sum.base)) return;
   for each (IterMark *, m, &d->marks) {
-    if (!(*m)->constrained || (*m)->var || !same_splits(&(*m)->sum, &f.sum)) continue;
+    if (!(*m)->constrained || (*m)->var || !iter_same_splits(&(*m)->sum, &f.sum)) continue;
     DataType t = s->base->dtype;
     Node *low =
         expr_mul(expr_cast(t, (*m)->low, s->base->span), factor_expr(&f.scale, t, s->base->span));
@@ -482,18 +260,19 @@ static bool is_surjective(const Detect *d, const IterMap *m) {
   if (d->failed) return false;
   for each (IterSum *, s, &m->sums) {
     Fused f;
-    if (!*s || !fuse(*s, false, &f) || ((*s)->splits.len && !factor_is(&f.scale, 1))) return false;
+    if (!*s || !iter_fuse(*s, false, &f) || ((*s)->splits.len && !factor_is(&f.scale, 1)))
+      return false;
     for each (IterSplit, x, &(*s)->splits) vec_push(&all.splits, *x);
   }
   for (int i = 0; i < d->marks.len; i++) {
     IterMark *c = d->marks.at[i];
     if (!c->constrained) continue;
     for each (IterSplit, x, &all.splits)
-      if (x->source != c && !marks_apart(x->source, c)) return false;
+      if (x->source != c && !iter_marks_apart(x->source, c)) return false;
     for (int k = 0; k < i; k++)
-      if (d->marks.at[k]->constrained && !marks_apart(d->marks.at[k], c)) return false;
+      if (d->marks.at[k]->constrained && !iter_marks_apart(d->marks.at[k], c)) return false;
   }
-  return all_apart(&all);
+  return iter_all_apart(&all);
 }
 
 /* Do the known digits of the mark make its value? */
@@ -516,7 +295,7 @@ static bool is_injective(const Detect *d, const IterMap *m, int loops) {
   Map done = {0};
   for each (IterSum *, s, &m->sums) {
     Fused f;
-    if (!*s || !fuse(*s, true, &f)) continue;
+    if (!*s || !iter_fuse(*s, true, &f)) continue;
     for each (IterSplit, x, &(*s)->splits) vec_push(&known.splits, *x);
   }
   for (bool more = true; more;) {
@@ -544,7 +323,7 @@ static int count_loops(Detect *d) {
       int64_t extent = 2;
       Node *range = d->loops->at[i].value, *var = (Node *)(uintptr_t)d->loops->at[i].key;
       if (IS(Range, range)) expr_is_const_int(AS(Range, range)->extent, &extent);
-      if (extent == 1) mark_of_var(d, var);
+      if (extent == 1) iter_mark_of_var(d, var);
       d->failed |= extent < 1;
       n++;
     }
@@ -592,7 +371,7 @@ IterMap iter_map_detect_padded(NodeVec indices, const Map *loops, Analyzer *fact
 
 bool iter_sum_range(const IterSum *s, DataType t, Node **least, Node **count) {
   Fused f;
-  if (!fuse(s, false, &f) || (s->splits.len && !factor_is(&f.scale, 1))) return false;
+  if (!iter_fuse(s, false, &f) || (s->splits.len && !factor_is(&f.scale, 1))) return false;
   *least = expr_sub(expr_cast(t, s->base, s->base->span), expr_cast(t, f.sum.base, s->base->span));
   *count = factor_expr(&f.extent, t, s->base->span);
   return true;

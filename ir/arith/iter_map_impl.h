@@ -1,4 +1,4 @@
-/* iter_map_impl.h -- what iter_map.c and iter_inverse.c share. */
+/* iter_map_impl.h -- what the files of iteration maps share. */
 #ifndef IR_ARITH_ITER_MAP_IMPL_H
 #define IR_ARITH_ITER_MAP_IMPL_H
 
@@ -29,8 +29,28 @@ typedef struct Fused {
   IterSum sum;
 } Fused;
 
+/* Does a loop variable stand in the expression? */
+bool iter_moves(const Detect *d, Node *e);
+/* The mark of a loop variable; NULL if its range is not known, or moves itself. */
+IterMark *iter_mark_of_var(Detect *d, Node *var);
+/* The mark of a sum from iter_fuse, which is 0 at its least. */
+IterMark *iter_mark_of_sum(Detect *d, const Fused *f);
+/* Do the two move without regard to each other? */
+bool iter_marks_apart(const IterMark *a, const IterMark *b);
+bool iter_same_splits(const IterSum *a, const IterSum *b);
+bool iter_all_apart(const IterSum *s);
+
+/* False on overflow. */
+bool iter_add_split(IterSum *s, IterSplit x);
+bool iter_add_scaled(Detect *d, IterSum *s, const IterSum *x, const Factor *k); /* s += k * x */
+IterSum iter_copy(const IterSum *s);
+/* The least and greatest value, if all is constant. */
+bool iter_const_range(const IterSum *s, __int128 *lo, __int128 *hi);
+/* A sum that is known to wrap in its dtype is not what the form says. */
+bool iter_is_exact(const IterSum *s, DataType t);
+
 /* False if the sum is none such. With gaps, the splits' values only need to tell from the sum's;
  * the form is then of no use. */
-bool fuse(const IterSum *s, bool gaps, Fused *f);
+bool iter_fuse(const IterSum *s, bool gaps, Fused *f);
 
 #endif

@@ -1,6 +1,6 @@
 /* schedule_value.c -- tvm.tir.Schedule: schedules and their traces as values of the language. The
  * methods are the rows of primitive.def, and those below. */
-#include "passes/schedule/schedule.h"
+#include "lang/dialect/trace_value.h"
 #include "lang/dialect/node_class.h"
 #include "lang/dialect/packed.h"
 #include "lang/value/object.h"
@@ -123,36 +123,10 @@ static void primitive_repr(Value v, Str *out) {
 static const ValueType type_primitive = {
     .name = "schedule primitive", .call = call_primitive, .repr = primitive_repr};
 
-/* ---- traces ---- */
-
-static Value trace_apply(BuiltinCall *call);
-static Value trace_show(BuiltinCall *call) {
-  fputs(trace_text(call->self.object), stdout);
-  return value_none();
-}
-
-static const Builtin trace_methods[] = {
-    {"show", "*rest, **more", trace_show, "prints the steps as a script"},
-    {"apply_to_schedule", "sch, remove_postproc=False, decision_provider=None", trace_apply,
-     "runs the steps on another schedule"},
-};
-static void trace_str(Value v, Str *out) { str_add(out, trace_text(v.object)); }
-static const ValueType type_trace = {
-    .name = "Trace", .repr = trace_str, .methods = trace_methods, .method_count = 2};
-
 /* ---- schedules ---- */
-
-extern const ValueType type_schedule;
 
 static Schedule *schedule_of(BuiltinCall *call) { return call->self.object; }
 static Value value_schedule(Schedule *s) { return value_of(&type_schedule, s); }
-
-static Value trace_apply(BuiltinCall *call) {
-  if (ARG(0).type != &type_schedule)
-    raise("TypeError", SPAN(0), "expected a Schedule, found %s", value_type_text(ARG(0)));
-  trace_replay(call->self.object, ARG(0).object, true, call->span);
-  return value_none();
-}
 
 static Node *random_arg_at(BuiltinCall *call, int i) {
   if (ARG(i).type != &type_node)
@@ -213,6 +187,7 @@ static Value schedule_attr(Value v, const char *name, Span span) {
   (void)span;
   Schedule *s = v.object;
   if (str_same(name, "mod")) return value_node(schedule_module(s));
+  if (str_same(name, "state")) return v; /* it is its own state */
   if (str_same(name, "trace")) return value_of(&type_trace, (void *)(uintptr_t)schedule_trace(s));
   if (str_same(name, "func_working_on")) {
     const char *func = schedule_working_on(s);

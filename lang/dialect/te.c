@@ -312,6 +312,5 @@ Value te_namespace(void) {
   ((Namespace *)ns.object)->find = te_find;
   ((Namespace *)ns.object)->is_part = true;
   namespace_add_builtins(ns, te_names, sizeof te_names / sizeof *te_names);
-  namespace_add_builtins(ns, te_map_names, te_map_name_count);
   return ns;
 }

@@ -42,9 +42,6 @@ void te_scope_end(TeScope outer);
 bool te_in_operator(void);       /* between the two */
 bool te_set_in_operator(bool x); /* gives what it was */
 
-extern const Builtin te_map_names[]; /* te_map.c */
-extern const int te_map_name_count;
-
 /* te.compute, te.reduce_axis, te.sum, ... */
 Value te_namespace(void);
 

@@ -213,6 +213,9 @@ Value tvm_namespace(void) {
   Value intrins = value_namespace("tvm.tir.TensorIntrin");
   namespace_add_builtins(intrins, tensor_intrin_builtins, tensor_intrin_builtin_count);
   namespace_set(tir, "TensorIntrin", intrins);
+  Value traces = value_namespace("tvm.tir.Trace");
+  namespace_add_builtins(traces, trace_builtins, trace_builtin_count);
+  namespace_set(tir, "Trace", traces);
   namespace_set(ns, "relax", relax);
   namespace_set(ns, "te", te_namespace());
   namespace_set(ns, "topi", topi_namespace());

@@ -1,4 +1,5 @@
-/* annotate.c -- primitives that set and remove annotations of loops and blocks. */
+/* annotate.c -- primitives that set and remove annotations of loops and blocks, and one that only
+ * stands in the trace. */
 #include "passes/schedule/schedule_impl.h"
 
 /* Random variables in an annotation stand for their values. */
@@ -43,3 +44,5 @@ void primitive_annotate(ScheduleCall *c) {
   set(c, text_arg(c, 1, "ann_key"), value);
 }
 void primitive_unannotate(ScheduleCall *c) { set(c, text_arg(c, 1, "ann_key"), NULL); }
+
+void primitive_enter_postproc(ScheduleCall *c) { (void)c; }

@@ -100,12 +100,22 @@ static NodeVec whole_of(const Node *buffer) {
   return none;
 }
 
-static NodeVec chosen_consumers(ScheduleCall *c, Node *scope, Node *buffer) {
+/* The blocks that read what `block` does: no writer stands between them. */
+static NodeVec readers_beside(Node *scope, const Node *block, Node *buffer) {
   NodeVec realizes = child_realizes(scope), out = {0};
+  bool found = false;
   for each (Node *, r, &realizes) {
     Block *b = AS(Block, AS(BlockRealize, *r)->block);
-    if (block_reads(b, buffer) && !block_writes(b, buffer)) vec_push(&out, &b->node);
+    if (block_writes(b, buffer) && found) break;
+    if (block_writes(b, buffer)) out = (NodeVec){0};
+    else if (block_reads(b, buffer)) vec_push(&out, &b->node);
+    found |= &b->node == block;
   }
+  return out;
+}
+
+static NodeVec chosen_consumers(ScheduleCall *c, Node *scope, const Node *of, Node *buffer) {
+  NodeVec out = readers_beside(scope, of, buffer);
   Node *given = c->args.at[3];
   if (!given) return out;
   NodeVec named = IS(Array, given) ? AS(Array, given)->items : NODES(given), some = {0};
@@ -116,8 +126,9 @@ static NodeVec chosen_consumers(ScheduleCall *c, Node *scope, Node *buffer) {
     bool reads = false;
     for each (Node *, o, &out) reads |= *o == block;
     if (!reads)
-      schedule_fail(c, block, "block '%s' does not read '%s', or writes it too",
-                    AS(Block, block)->name, AS(Buffer, buffer)->name);
+      schedule_fail(c, block, "block '%s' does not read what block '%s' reads of '%s'",
+                    AS(Block, block)->name, AS(Block, (Node *)(uintptr_t)of)->name,
+                    AS(Buffer, buffer)->name);
     vec_push(&some, block);
   }
   return some;
@@ -186,7 +197,8 @@ void primitive_cache_read(ScheduleCall *c) {
   if (block_writes(b, k.buffer))
     schedule_fail(c, k.ref->node, "block '%s' also writes '%s'", b->name,
                   AS(Buffer, k.buffer)->name);
-  NodeVec users = chosen_consumers(c, k.scope, k.buffer), realizes = child_realizes(k.scope);
+  NodeVec users = chosen_consumers(c, k.scope, k.ref->node, k.buffer),
+          realizes = child_realizes(k.scope);
   if (!users.len) schedule_fail(c, k.ref->node, "no block is given that shall read the cache");
   for each (Node *, r, &realizes)
     if (block_writes(AS(Block, AS(BlockRealize, *r)->block), k.buffer)) vec_push(&k.apart, *r);

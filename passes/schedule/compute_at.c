@@ -179,6 +179,27 @@ static void need_no_conflict(const Move *m) {
   }
 }
 
+/* A producer that writes elements again, step after step of a loop around it and the block, can't
+ * be left alone with that loop. */
+static void need_lasting_producers(const Move *m) {
+  ScheduleCall *c = m->call;
+  NodeVec producers = producers_of(m->scope, m->ref->node);
+  for each (Node *, p, &producers) {
+    if (!why_not_complete(m->scope, *p) || !why_not_reduction(m->scope, *p)) continue;
+    for each (Node *, s, &m->from.path) {
+      if (!IS(For, *s) || !mentions(*s, *p) || mentions(*s, m->loop)) continue;
+      Place at = place_of(c, m->ref->func, *s);
+      for each (Node *, w, &AS(Block, *p)->writes)
+        if (block_reads(m->block, AS(BufferRegion, *w)->buffer) &&
+            !steps_are_apart(c, &at, AS(BufferRegion, *w)->buffer))
+          schedule_fail(c, *p,
+                        "the block '%s' would leave the loop '%s', where '%s' writes '%s' again",
+                        m->block->name, AS(Var, AS(For, *s)->var)->name, AS(Block, *p)->name,
+                        AS(Buffer, AS(BufferRegion, *w)->buffer)->name);
+    }
+  }
+}
+
 /* What of a buffer the related blocks touch in one step of the loop. */
 static Touched need_of(const Move *m, Node *buffer, Analyzer *facts) {
   Touched need = {.buffer = buffer};
@@ -275,6 +296,7 @@ void primitive_compute_at(ScheduleCall *c) {
   for each (Node *, w, &m.block->writes) need_local_buffer(c, &m.from, AS(BufferRegion, *w)->buffer);
   need_under_loop(&m);
   need_no_conflict(&m);
+  need_lasting_producers(&m);
   finish_move(&m);
 }
 
@@ -285,5 +307,6 @@ void primitive_reverse_compute_at(ScheduleCall *c) {
   Move m = begin_move(c, true);
   need_under_loop(&m);
   need_no_conflict(&m);
+  need_lasting_producers(&m);
   finish_move(&m);
 }

@@ -13,7 +13,7 @@ static Node *patch_below(Patch *p, Mutator *m, Node *n) {
 }
 
 static NodeVec patched_region(const Patch *p, const BufferRegion *r) {
-  return p->indices.len ? AS(BufferRegion, point_region(p->to, p->indices))->region : r->region;
+  return p->indices ? AS(BufferRegion, point_region(p->to, *p->indices))->region : r->region;
 }
 
 static Node *patch_buffers(Patch *p, Mutator *m, Node *n) {
@@ -21,13 +21,13 @@ static Node *patch_buffers(Patch *p, Mutator *m, Node *n) {
   if (IS(BufferLoad, out) && AS(BufferLoad, out)->buffer == p->from) {
     BufferLoad copy = *AS(BufferLoad, out);
     copy.buffer = p->to;
-    if (p->indices.len) copy.indices = p->indices;
+    if (p->indices) copy.indices = *p->indices;
     return gc_copy(&copy, sizeof copy);
   }
   if (IS(BufferStore, out) && AS(BufferStore, out)->buffer == p->from) {
     BufferStore copy = *AS(BufferStore, out);
     copy.buffer = p->to;
-    if (p->indices.len) copy.indices = p->indices;
+    if (p->indices) copy.indices = *p->indices;
     return gc_copy(&copy, sizeof copy);
   }
   if (IS(BufferRegion, out) && AS(BufferRegion, out)->buffer == p->from) {

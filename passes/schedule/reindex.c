@@ -171,28 +171,33 @@ static Node *inside(ScheduleCall *c, NodeVec indices, const Buffer *b, Analyzer 
   return cond;
 }
 
+/* What lies outside of the old buffer is never used, and 0 in the new one. */
 static Node *copying_nest(Reindex *r, Node *new, Node **made) {
   ScheduleCall *c = r->call;
   Nest n = nest_begin(c, r->extents);
-  Map vars = {0}, loops = {0};
+  Map vars = {0};
   Analyzer *facts = arith_new();
   for (int i = 0; i < n.vars.len; i++) {
-    Node *var = AS(IterVar, r->iters.at[i])->var;
-    map_set(&vars, var, n.vars.at[i]);
-    map_set(&loops, var, n.loops.at[i]);
-    arith_bind_range(facts, n.loops.at[i], int_imm(var->dtype, 0, c->span), n.extents.at[i]);
+    map_set(&vars, AS(IterVar, r->iters.at[i])->var, n.vars.at[i]);
+    arith_bind_range(facts, n.vars.at[i], int_imm(n.vars.at[i]->dtype, 0, c->span),
+                     n.extents.at[i]);
   }
-  NodeVec old_at = {0}, new_at = {0}, old_of_loops = {0};
-  for each (Node *, i, &r->indices) {
-    vec_push(&old_at, substitute(*i, &vars));
-    vec_push(&old_of_loops, substitute(*i, &loops));
-  }
+  NodeVec old_at = {0}, new_at = {0};
+  for each (Node *, i, &r->indices) vec_push(&old_at, substitute(*i, &vars));
   for each (Node *, i, &r->at) vec_push(&new_at, substitute(*i, &vars));
-  Node *old = r->buffer;
+  Node *old = r->buffer, *cond = inside(c, old_at, AS(Buffer, old), facts);
   Block b = {.name = AS(Buffer, new)->name};
-  b.body = r->reads ? stmt_store(new, new_at, expr_load(old, old_at, c->span), c->span)
-                    : stmt_store(old, old_at, expr_load(new, new_at, c->span), c->span);
-  return nest_end(c, &n, b, inside(c, old_of_loops, AS(Buffer, old), facts), made);
+  if (r->reads) {
+    Node *value = expr_load(old, old_at, c->span), *zero = int_imm(INT32, 0, c->span);
+    if (cond)
+      value = expr_call("if_then_else", value->dtype,
+                        NODES(cond, value, expr_cast(value->dtype, zero, c->span)), c->span);
+    b.body = stmt_store(new, new_at, value, c->span);
+  } else if (cond)
+    schedule_fail(c, r->ref->node, "the index of '%s' may lie outside of it",
+                  AS(Buffer, old)->name);
+  else b.body = stmt_store(old, old_at, expr_load(new, new_at, c->span), c->span);
+  return nest_end(c, &n, b, NULL, made);
 }
 
 static void finish_reindex(Reindex *r, Node *new) {
@@ -200,9 +205,12 @@ static void finish_reindex(Reindex *r, Node *new) {
   Node *made;
   find_iters(r);
   Analyzer *facts = arith_new();
-  if (!iter_is_injective(r->at, &r->domains, facts))
+  IterMap map = iter_map_detect(r->at, &r->domains, NULL, facts);
+  if (!map.injective)
     schedule_fail(c, r->ref->node,
                   "the map is not known to give each value of the variables an element of its own");
+  if (!map.surjective)
+    schedule_fail(c, r->ref->node, "the map is not known to fill the new buffer");
   if (!r->reads && !iter_is_injective(r->indices, &r->domains, facts))
     schedule_fail(c, r->ref->node, "block '%s' is not known to write each element of '%s' once",
                   r->block->name, AS(Buffer, r->buffer)->name);
@@ -223,7 +231,7 @@ static void finish_reindex(Reindex *r, Node *new) {
              .blocks = &redirected,
              .from = r->buffer,
              .to = new,
-             .indices = r->at};
+             .indices = &r->at};
   patch(&p, r->ref->func);
   give_block(c, r->ref->func, made);
 }

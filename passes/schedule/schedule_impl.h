@@ -173,12 +173,12 @@ void own_buffers(ScheduleCall *c, const char *func, Node *inside, NodeVec buffer
 typedef struct Patch {
   Mutator mutator;
   ScheduleCall *call;
-  Node *scope, *alloc;  /* the block that owns the new buffer */
-  Node *beside;         /* a statement, and what comes */
-  Node *front, *behind; /* before and after it, or NULL */
-  const Map *blocks;    /* whose accesses are redirected */
-  Node *from, *to;      /* buffers */
-  NodeVec indices;      /* of the redirected accesses; empty: the same as before */
+  Node *scope, *alloc;    /* the block that owns the new buffer */
+  Node *beside;           /* a statement, and what comes */
+  Node *front, *behind;   /* before and after it, or NULL */
+  const Map *blocks;      /* whose accesses are redirected */
+  Node *from, *to;        /* buffers */
+  const NodeVec *indices; /* of the redirected accesses; NULL: the same as before */
   bool redirecting;
 } Patch;
 void patch(Patch *p, const char *func);

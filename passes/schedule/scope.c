@@ -229,9 +229,34 @@ static const Block *other_writer(Node *scope, Node *block) {
   return NULL;
 }
 
-static const char *not_dominant(Node *scope, Node *block) {
+/* A buffer of which an element may be written in several of the data-parallel steps, or NULL. */
+static const char *written_again(const Block *b) {
+  Map domains = {0};
+  Analyzer *facts = arith_new();
+  for each (Node *, v, &b->iter_vars) {
+    IterVar *iv = AS(IterVar, *v);
+    if (iv->iter_kind != ITER_SPATIAL) continue;
+    map_set(&domains, iv->var, iv->dom);
+    arith_bind_range(facts, iv->var, AS(Range, iv->dom)->min, AS(Range, iv->dom)->extent);
+  }
+  for each (Node *, w, &b->writes) {
+    NodeVec at = {0};
+    for each (Node *, d, &AS(BufferRegion, *w)->region) {
+      Range *r = AS(Range, *d);
+      Node *tile = expr_is_one(r->extent) ? r->min : expr_floordiv(r->min, r->extent);
+      vec_push(&at, arith_simplify(facts, tile));
+    }
+    if (!iter_is_injective(at, &domains, facts))
+      return AS(Buffer, AS(BufferRegion, *w)->buffer)->name;
+  }
+  return NULL;
+}
+
+static const char *not_alone(Node *scope, Node *block) {
   const Block *other = other_writer(scope, block);
-  return other ? str_format("block '%s' writes the same buffer", other->name) : NULL;
+  if (other) return str_format("block '%s' writes the same buffer", other->name);
+  const char *again = written_again(AS(Block, block));
+  return again ? str_format("it is not known to write each element of '%s' once", again) : NULL;
 }
 
 const char *why_not_complete(Node *scope, Node *block) {
@@ -244,7 +269,7 @@ const char *why_not_complete(Node *scope, Node *block) {
     if (block_reads(b, AS(BufferRegion, *r)->buffer))
       return str_format("it both reads and writes buffer '%s'",
                         AS(Buffer, AS(BufferRegion, *r)->buffer)->name);
-  return not_dominant(scope, block);
+  return not_alone(scope, block);
 }
 
 const char *why_not_reduction(Node *scope, Node *block) {
@@ -260,7 +285,7 @@ const char *why_not_reduction(Node *scope, Node *block) {
       if (mentions(*r, iv->var))
         return str_format("its reduction variable '%s' tells where it writes", name);
   }
-  return not_dominant(scope, block);
+  return not_alone(scope, block);
 }
 
 int schedule_rank(const Schedule *s, const Primitive *p, Node *block, Node *buffer, Span span) {

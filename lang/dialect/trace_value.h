@@ -1,0 +1,15 @@
+/* trace_value.h -- traces of schedules as values of the language, and as JSON. */
+#ifndef LANG_DIALECT_TRACE_VALUE_H
+#define LANG_DIALECT_TRACE_VALUE_H
+
+#include "lang/dialect/dialect_impl.h"
+#include "passes/schedule/schedule.h"
+
+extern const ValueType type_schedule; /* schedule_value.c */
+extern const ValueType type_trace;    /* trace_value.c */
+
+/* trace_json.c. Raises ValueError for values that are no trace. */
+Value trace_to_json(const Trace *t, Span span);
+Trace *trace_from_json(Value v, Span span);
+
+#endif
