@@ -9,6 +9,7 @@ typedef struct Views Views;
 
 typedef struct Printer {
   Str out;
+  Str wrapped; /* the line that line_wrapped breaks */
   int indent;
   PrintOptions options;
   Map names;              /* Var, Buffer, RelaxVar to its interned name, while in scope */
