@@ -272,8 +272,7 @@ void primitive_compute_at(ScheduleCall *c) {
   if (location == LOCATION_INLINE) return primitive_compute_inline(c);
   if (location == LOCATION_ROOT) return;
   Move m = begin_move(c, false);
-  for each (Node *, w, &m.block->writes)
-    need_local_buffer(c, &m.from, AS(BufferRegion, *w)->buffer);
+  for each (Node *, w, &m.block->writes) need_local_buffer(c, &m.from, AS(BufferRegion, *w)->buffer);
   need_under_loop(&m);
   need_no_conflict(&m);
   finish_move(&m);
