@@ -32,6 +32,7 @@ const char *verify_name(Node *n) {
 int verify_begin(Verifier *v) { return v->open.len; }
 
 void verify_end(Verifier *v, int mark) {
+  if (v->open.len > mark) memset(v->sound, 0, sizeof v->sound);
   while (v->open.len > mark) map_remove(&v->scope, vec_pop(&v->open));
 }
 

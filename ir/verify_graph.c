@@ -33,10 +33,16 @@ static WalkResult check_info_node(Walker *w, Node *n) {
   return WALK_ON;
 }
 
+/* Many variables have one struct info. */
 static void check_info(Verifier *v, Node *sinfo, const char *name, Node *at) {
+  size_t places = sizeof v->sound / sizeof *v->sound;
+  Node **sound = &v->sound[((uintptr_t)sinfo >> 4) % places];
+  if (*sound == sinfo) return;
+  int faults = v->faults;
   InfoCheck c = {v, at, name};
   Walker w = {.enter = check_info_node, .context = &c};
   walk(&w, sinfo);
+  if (v->faults == faults) *sound = sinfo;
 }
 
 static void check_var_info(Verifier *v, Node *var, Node *at) {

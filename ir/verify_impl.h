@@ -18,6 +18,7 @@ typedef struct Verifier {
   const char *block;      /* the name of the innermost of them */
   bool in_dataflow, pure; /* of graph functions */
   int faults;
+  Node *sound[32];   /* struct info that mentions nothing but what is in scope, by address */
   NodeVec undefined; /* variables and buffers that nothing defines, as they were met */
 } Verifier;
 

@@ -46,7 +46,7 @@ void print_quoted(Printer *p, const char *text) { str_add_quoted(&p->out, text, 
 /* ---- immediates ---- */
 
 /* The shortest decimal that the dtype reads back as the same value. */
-const char *float_text(DataType t, double x) {
+static const char *shortest_text(DataType t, double x) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, x);
@@ -55,6 +55,21 @@ const char *float_text(DataType t, double x) {
   double size = fabs(x);
   if (strchr(text, 'e') && size >= 1e-4 && size < 1e16) snprintf(text, sizeof text, "%.1f", x);
   return str_format("%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+/* Programs have few numbers, again and again. */
+const char *float_text(DataType t, double x) {
+  static struct Known {
+    uint64_t bits;
+    DataType dtype;
+    const char *text;
+  } recent[64];
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  struct Known *at = &recent[(bits ^ bits >> 32 ^ bits >> 48) % 64];
+  if (!at->text || at->bits != bits || !dtype_equal(at->dtype, t))
+    *at = (struct Known){bits, t, shortest_text(t, x)};
+  return at->text;
 }
 
 static bool stands_bare(Printer *p, DataType t, DataType beside) {

@@ -9,6 +9,7 @@ typedef struct Views Views;
 
 typedef struct Printer {
   Str out;
+  Str wrapped; /* the line that line_wrapped breaks */
   int indent;
   PrintOptions options;
   Map names;              /* Var, Buffer, RelaxVar to its interned name, while in scope */
@@ -20,6 +21,7 @@ typedef struct Printer {
   IRModule *module;       /* around what is printed, or NULL */
   const char *class_name; /* of the module around, or NULL */
   bool is_today;          /* the prim_func has what only today's dialect can say */
+  bool lacks_lets;        /* the prim_func has no let or reduction among its expressions */
   Map scalars;            /* buffers that are printed as scalars: x for x[0] */
   bool in_dataflow;
   bool in_graph;     /* a graph function is printed */
@@ -95,7 +97,7 @@ void print_buffer_line(Printer *p, const char *before, Buffer *b, const char *so
                        bool with_data);
 
 /* Lines for the undeclared views whose variables have names by now. (views.c) */
-void survey_function(Printer *p, PrimFunc *f); /* before it: sets p->views, p->is_today */
+void survey_function(Printer *p, PrimFunc *f); /* before it: sets p->views, p->is_today, ... */
 void views_note_name(Views *v, Node *var);     /* it has a name from here on */
 void views_note_end(Views *v, Node *var);
 void print_views(Printer *p);

@@ -35,13 +35,15 @@ static WalkResult declare_let(Walker *w, Node *n) {
   return WALK_ON;
 }
 
-static void declare_lets_below(void *p, Node *child) {
+static void declare_lets_below(void *printer, Node *child) {
+  Printer *p = printer;
   Walker w = {.enter = declare_let, .context = p, .once = true};
-  walk(&w, child);
+  if (!p->lacks_lets) walk(&w, child);
 }
 
 /* The variables of let expressions in this statement, not in the statements inside it. */
 static void declare_lets(Printer *p, Node *stmt) {
+  if (p->lacks_lets) return;
   if (!IS(SeqStmt, stmt)) node_each_child(stmt, declare_lets_below, p);
   Node *orelse = IS(IfThenElse, stmt) ? AS(IfThenElse, stmt)->orelse : NULL;
   if (IS(IfThenElse, orelse))

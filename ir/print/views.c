@@ -64,6 +64,8 @@ static WalkResult survey(Walker *w, Node *n) {
     map_set(&s->seen, n, n);
     vec_push(&s->used, n);
     break;
+  case NK_Let:
+  case NK_Reduce: s->p->lacks_lets = false; break;
   case NK_Block: declare_all(s->views, AS(Block, n)->alloc_buffers); break;
   case NK_MatchBufferRegion: declare_all(s->views, NODES(AS(MatchBufferRegion, n)->buffer)); break;
   case NK_DeclBuffer: declare_all(s->views, NODES(AS(DeclBuffer, n)->buffer)); break;
@@ -73,12 +75,20 @@ static WalkResult survey(Walker *w, Node *n) {
   return WALK_ON;
 }
 
+static WalkResult find_let(Walker *w, Node *n) {
+  (void)w;
+  return IS(Let, n) || IS(Reduce, n) ? WALK_STOP : WALK_ON;
+}
+
 void survey_function(Printer *p, PrimFunc *f) {
   Survey s = {.p = p, .views = NEW(Views, .declared = {0})};
   Walker w = {.enter = survey, .context = &s};
   declare_all(s.views, f->buffers);
   p->is_today = false;
+  p->lacks_lets = true;
   walk(&w, f->body);
+  Walker lets = {.enter = find_let};
+  for each (Node *, b, &f->buffers) p->lacks_lets = walk(&lets, *b) && p->lacks_lets;
   for each (Node *, b, &s.used) note_view(s.views, *b);
   p->views = s.views;
 }

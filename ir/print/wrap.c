@@ -118,7 +118,8 @@ void line_wrapped_before(Printer *p, const char *text, const char *suffix) {
 void line_wrapped(Printer *p, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  const char *text = str_vformat(format, args);
+  p->wrapped.len = 0;
+  str_vprintf(&p->wrapped, format, args);
   va_end(args);
-  line_wrapped_before(p, text, "");
+  line_wrapped_before(p, str_text(&p->wrapped), "");
 }

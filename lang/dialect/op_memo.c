@@ -1,8 +1,9 @@
 /* op_memo.c -- struct info of calls that was inferred before.
  *
  * What a rule of the library gives depends on nothing but what it sees: of most operands their
- * struct info, and the attributes. So a call that looks as an earlier one did, but for the identity
- * of its symbolic variables, has the same struct info with its own variables in it. */
+ * struct info, the attributes, and the module's global infos, where it looks up devices. So a call
+ * that looks as an earlier one did, but for the identity of its symbolic variables, has the same
+ * struct info with its own variables in it. */
 #include "lang/dialect/op.h"
 
 typedef struct Known {
@@ -10,6 +11,7 @@ typedef struct Known {
   int len, var_count;
   const uint64_t *words; /* of the key; NULL: nothing is known here */
   Node **vars;
+  Node *infos; /* the global infos of the key, which must not make place for others */
   Node *info;
 } Known;
 
@@ -25,10 +27,13 @@ static void add_operand(NodeKey *k, const OpParam *p, Node *n) {
   node_key_add(k, is_seen ? n : sinfo_of(n));
 }
 
+static Node *global_infos(void) { return module ? module->global_infos : NULL; }
+
 static bool make_key(NodeKey *k, const OpDefinition *d, RelaxCall *call) {
   k->len = k->var_count = 0;
   k->failed = false;
   node_key_word(k, (uintptr_t)d);
+  node_key_word(k, (uintptr_t)global_infos());
   int at = 0;
   for each (const OpParam, p, &d->params) {
     if (!is_operand_kind(p->kind)) continue;
@@ -48,6 +53,7 @@ static bool is_known(const Known *at, const NodeKey *k, uint64_t hash) {
 static void remember(Known *at, const NodeKey *k, uint64_t hash, Node *info) {
   size_t words = sizeof *k->words * (size_t)k->len, vars = sizeof *k->vars * (size_t)k->var_count;
   *at = (Known){.hash = hash, .len = k->len, .var_count = k->var_count, .info = info};
+  at->infos = global_infos();
   at->words = memcpy(gc_alloc_raw(words), k->words, words);
   at->vars = vars ? gc_copy(k->vars, vars) : NULL;
 }

@@ -104,12 +104,18 @@ static const Source *cannot_read(const char *path, const char *why) {
   return NULL;
 }
 
-static const Source *read_all(int file, const char *path) {
+/* `expected`: how long the text is, most likely. */
+static const Source *read_all(int file, const char *path, size_t expected) {
+  enum { PART = 1 << 16 };
   Str text = {0};
-  char part[1 << 16];
   ssize_t n;
-  while ((n = read(file, part, sizeof part)) > 0) {
-    str_add_n(&text, part, (size_t)n);
+  str_reserve(&text, expected);
+  for (;;) {
+    size_t room = STR_LEN_MAX - text.len < PART ? STR_LEN_MAX - text.len : PART;
+    str_reserve(&text, room);
+    n = read(file, text.at + text.len, room);
+    if (n <= 0) break;
+    text.len += (size_t)n;
     if (text.len > INT32_MAX) return cannot_read(path, "it is larger than 2 GB");
   }
   if (n < 0) return cannot_read(path, strerror(errno));
@@ -127,7 +133,7 @@ const Source *source_read(const char *path) {
   if (fstat(file, &info) == 0 && S_ISDIR(info.st_mode)) cannot_read(path, "it is a folder");
   else if (S_ISREG(info.st_mode) && info.st_size > INT32_MAX)
     cannot_read(path, "it is larger than 2 GB");
-  else s = read_all(file, path);
+  else s = read_all(file, path, S_ISREG(info.st_mode) ? (size_t)info.st_size : 0);
   close(file);
   return s;
 }

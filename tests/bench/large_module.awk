@@ -1,9 +1,10 @@
-# large_module.awk -- writes a module of about `lines` lines, as the printer would write it: graph functions, tensor
-# programs, or both by turns.
-# awk -v lines=100000 -v kind=graph|tensor|mixed -f large_module.awk > big.tvms
+# large_module.awk -- writes a module of about `lines` lines: layers of a transformer as graph functions (kind=graph),
+# tiled matrix products as tensor programs (kind=tensor), or both by turns. Lines are as exporters write them, with
+# every annotation.
+#   awk -v lines=100000 -v kind=graph -f large_module.awk > big.tvms
 function put(text) { print text; n++ }
 
-# Inside a function; the tail of a binding to `lv` with this struct info.
+# The next binding of a dataflow block.
 function bind(info, value) { put(sprintf("            lv%d: %s = %s", ++lv, info, value)) }
 
 # A layer of a transformer over a symbolic sequence length, and a call of a tensor program.

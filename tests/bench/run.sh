@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh -- the figures that the project keeps: start-up, a module of 100,000 lines read and printed, the naive matrix
-# product against clang.
-#   sh tests/bench/run.sh [BUILD_FOLDER]
+# run.sh -- the figures that the project keeps: start-up, large modules read and printed, the naive matrix product
+# against clang.
+#   make bench, or sh tests/bench/run.sh [BUILD_FOLDER] once build/bench_stages is made
 # Machines are shared and noisy: read ratios, and medians of alternating runs.
 B=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")" || exit 1
@@ -17,24 +17,20 @@ for i in $(seq 21); do
   echo $(((b - a) / 1000)) 
 done | median | awk '{printf "%.1f\n", $1 / 1000}'
 
-# The medians of 5 runs of a command: seconds of user time, seconds, MB.
-medians() {
-  for i in 1 2 3 4 5; do
-    /usr/bin/time -f '%U %e %M' "$@" 2>&1 >/dev/null | tail -1
-  done >"$work/runs"
-  for column in 1 2 3; do awk -v c=$column '{print $c}' "$work/runs" | median; done | paste -sd ' '
-}
-
-# Reading is what `tvms check` does; printing, what `tvms opt` without a pass does more.
-echo '-- a generated module: lines; read: user s, s, MB; read and print: the same; million lines a user second of each'
-for lines in 10000 100000; do
-  awk -v lines=$lines -f large_module.awk >"$work/big.tvms"
-  read=$(medians "$B/tvms" check "$work/big.tvms")
-  both=$(medians "$B/tvms" opt "$work/big.tvms" -o "$work/printed.tvms")
-  echo "$(wc -l <"$work/big.tvms") $read $both" | awk '{
-    print_s = $5 > $2 ? $5 - $2 : 0.01 # below what is measured
-    printf "%d  %.2f %.2f %d  %.2f %.2f %d  %.2f %.2f\n", $1, $2, $3, $4 / 1024, $5, $6, $7 / 1024,
-      $1 / 1e6 / ($2 > 0 ? $2 : 0.01), $1 / 1e6 / print_s}'
+# Each stage alone, then reading (all but printing): of a run whose columns are the medians of 7.
+cat <<'EOF'
+-- modules of 100,000 lines, from text to text: million lines a second of processor time
+         lex  parse  build  verify   read  print   read s  print s   MB
+EOF
+for kind in graph tensor; do
+  awk -v lines=100000 -v kind=$kind -f large_module.awk >"$work/$kind.tvms"
+  for i in 1 2 3 4 5 6 7; do "$B/bench_stages" "$work/$kind.tvms" || exit 1; done >"$work/runs"
+  for column in 1 2 3 4 5 6 7; do awk -v c=$column '{print $c}' "$work/runs" | median; done | paste -sd ' ' |
+    awk -v kind=$kind -v lines="$(wc -l <"$work/$kind.tvms")" '{
+      m = lines / 1e6
+      read = $1 + $2 + $3 + $4
+      printf "%-6s %5.2f  %5.2f  %5.2f  %6.2f  %5.2f  %5.2f   %6.3f  %7.3f  %3d\n", kind,
+        m / $1, m / $2, m / $3, m / $4, m / read, $7 / 1e6 / $5, read, $5, $6}'
 done
 
 echo '-- naive matrix product 256x256x256: tvms ms, clang -O3 -march=native ms, ratio (medians of 5 alternating runs of 31)'
