@@ -113,6 +113,8 @@ static int find_form(const char *name) {
   return -1;
 }
 
+bool relax_is_call_form(const char *name) { return find_form(name) >= 0; }
+
 bool relax_call_has_effects(Node *call) {
   Node *op = AS(RelaxCall, call)->op;
   if (IS(Op, op)) {

@@ -262,6 +262,8 @@ Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
  * namespace. */
 Value op_value(const char *name);
 Value topi_namespace(void); /* tvm.topi */
+/* tvm.ir.base and the like: the namespace that a file of a package stands for; or absent. */
+Value package_file(const char *package, const char *name);
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);
 bool env_is_library(const Env *env); /* a scope of the standard library's files */

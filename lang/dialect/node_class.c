@@ -188,6 +188,15 @@ static const struct {
     {"Range", {"from_min_extent", "min_value, extent", range_from_min_extent, "a Range"}},
 };
 
+static const struct {
+  const char *class, *name;
+  int value;
+} constants[] = {
+    {"IterVar", "DataPar", ITER_SPATIAL},   {"IterVar", "CommReduce", ITER_REDUCE},
+    {"IterVar", "Ordered", ITER_SCAN},      {"IterVar", "Opaque", ITER_OPAQUE},
+    {"IterVar", "ThreadIndex", ITER_THREAD},
+};
+
 static Value class_attr(Value v, const char *name, Span span) {
   (void)span;
   const char *class = ((const NodeClass *)v.object)->maker.name;
@@ -195,6 +204,9 @@ static Value class_attr(Value v, const char *name, Span span) {
   for (size_t i = 0; i < sizeof statics / sizeof *statics; i++)
     if (str_same(statics[i].class, class) && str_same(statics[i].function.name, name))
       return value_builtin(&statics[i].function);
+  for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+    if (str_same(constants[i].class, class) && str_same(constants[i].name, name))
+      return value_int(constants[i].value);
   return value_absent();
 }
 

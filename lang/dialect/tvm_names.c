@@ -156,7 +156,7 @@ static Value library_find(Namespace *ns, const char *name) {
   Value x = node_class_find(l->classes, name);
   if (!x.type) x = library_attr(l->module, name);
   if (!x.type && l->script.type) x = value_find_attr(l->script, str_intern(name), (Span){0});
-  return x;
+  return x.type ? x : package_file(l->module, name);
 }
 
 static void library_all_names(Namespace *ns, StrVec *out) {
