@@ -2,6 +2,7 @@
  * modules (a function by its name), struct info. */
 #include "lang/dialect/node_class.h"
 #include "lang/dialect/op.h"
+#include "lang/dialect/te.h"
 
 /* Constants of dtype `plain` as ints: what the dialect makes of an int again. */
 Value dims_value(NodeVec v, DataType plain) {
@@ -219,6 +220,8 @@ static Value node_show(BuiltinCall *call) {
   fputs(script_text(call), stdout);
   return value_none();
 }
+static const Builtin specialize_method = {"specialize", "param_map", func_specialize,
+                                          "with parameters fixed: {n: 16}"};
 static const Builtin func_methods[] = {
     {"with_attr", "key, value?", func_with_attr_method, "a copy with an attribute, or those of a dict"},
     {"with_body", "body", func_with_body_method, "the function with another body"},
@@ -248,8 +251,24 @@ static Value func_attr_value(Value v, const char *name) {
   if (IS(PrimFunc, v.node) && str_same(name, "ret_type"))
     return value_str(dtype_text(AS(PrimFunc, v.node)->ret_dtype));
   if (str_same(name, "struct_info") && IS(Function, v.node)) return value_node(sinfo_of(v.node));
+  if (IS(PrimFunc, v.node) && str_same(name, "specialize"))
+    return value_method(&specialize_method, v);
   return builtin_method(func_methods, FUNC_METHODS, v, name);
 }
+
+/* ---- index maps ---- */
+
+static Value map_method(BuiltinCall *call) {
+  const char *name = str_same(call->builtin->name, "map_shape") ? "map_shape" : "map_index";
+  Value args[] = {call->self, call->args[0]};
+  Value mapped = value_call_with(value_get_attr(te_namespace(), str_intern(name), call->span), 2,
+                                 args, call->span);
+  return value_is_none(mapped) ? mapped : value_list(value_to_vec(mapped, call->span));
+}
+static const Builtin map_methods[] = {
+    {"map_indices", "indices", map_method, "the indices that the map gives"},
+    {"map_shape", "shape", map_method, "the shape that the map makes"},
+};
 
 /* ---- every node ---- */
 
@@ -280,6 +299,7 @@ static Value thread_of(Node *n) {
 static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_attr(v, name);
+  if (IS(IndexMap, n)) return builtin_method(map_methods, 2, v, name);
   if (IS(For, n) && str_same(name, "thread_binding")) return thread_of(n);
   if (IS(IRModule, n)) return module_value_attr(v, name);
   if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);

@@ -178,6 +178,15 @@ static void class_repr(Value v, Str *out) {
   str_printf(out, "<class '%s.%s'>", c->ns, c->maker.name);
 }
 
+static Value index_map_from_func(BuiltinCall *call) {
+  Value f = value_get_attr(tensor_namespace(), str_intern("index_map"), call->span);
+  CallArgs args = {.span = call->span, .env = call->env};
+  vec_push(&args.positional, call->args[0]);
+  vec_push(&args.names, str_intern("index_dtype"));
+  vec_push(&args.named, call->args[3]);
+  return value_call(f, &args);
+}
+
 /* Functions of a class rather than of its nodes. */
 static const struct {
   const char *class;
@@ -185,6 +194,9 @@ static const struct {
 } statics[] = {
     {"IRModule", {"from_expr", "expr", module_from_expr, "the module of one function"}},
     {"Op", {"get", "op_name", ir_op, "the operator of that name"}},
+    {"IndexMap",
+     {"from_func", "mapping_function, ndim=None, inverse_index_map=None, *, index_dtype='int64'",
+      index_map_from_func, "a mapping of indices from a lambda"}},
     {"Range", {"from_min_extent", "min_value, extent", range_from_min_extent, "a Range"}},
 };
 

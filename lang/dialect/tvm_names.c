@@ -24,7 +24,8 @@ Node *to_module(Value v, Span span) {
 static Value tvm_build(BuiltinCall *call) {
   Node *m = to_module(ARG(0), SPAN(0));
   const char *text = value_is_none(ARG(1)) ? "llvm" : value_to_str(ARG(1));
-  return value_built_module(build_module(m, target_parse(text, SPAN(1))));
+  const Target *target = target_parse(text, SPAN(1));
+  return value_compiled_module(build_module(m, target), m, target);
 }
 
 TvmsModule *build_module(Node *m, const Target *target) {
