@@ -33,8 +33,9 @@ Value r_emit_te(BuiltinCall *call) {
   need_graph("emit_te", call->span);
   ModuleBuilder *m = module;
   if (!m)
-    raise_code(E0506, call->span, "R.emit_te stands only in a function of a module, which the "
-                                  "tensor program joins");
+    raise_code(E0506, call->span,
+               "R.emit_te stands only in a function of a module, which the "
+               "tensor program joins");
   Value args[] = {ARG(0), ARG(1), ARG(3), ARG(2)};
   Value builder = library_attr("tvm.relax", "BlockBuilder");
   Value make = value_get_attr(builder, str_intern("_te_program"), call->span);

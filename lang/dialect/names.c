@@ -302,8 +302,8 @@ Value package_file(const char *package, const char *name) {
     if (!str_same(packages[i].package, package)) continue;
     const char *found = strstr(packages[i].files, name);
     size_t n = strlen(name);
-    bool whole = found && (found == packages[i].files || found[-1] == ' ') &&
-                 (found[n] == ' ' || !found[n]);
+    bool whole =
+        found && (found == packages[i].files || found[-1] == ' ') && (found[n] == ' ' || !found[n]);
     if (whole) return packages[i].load();
   }
   return value_absent();

@@ -44,9 +44,9 @@ static Value sinfo_attr(Value v, const char *name) {
   if (IS(TensorStructInfo, v.node)) {
     TensorStructInfo *t = AS(TensorStructInfo, v.node);
     if (str_same(name, "shape"))
-      return !sinfo_tensor_shape(v.node, &dims) ? value_none()
+      return !sinfo_tensor_shape(v.node, &dims)         ? value_none()
              : op_in_rule() || !IS(ShapeExpr, t->shape) ? graph_dims_value(dims)
-                                 : value_node(t->shape);
+                                                        : value_node(t->shape);
     if (str_same(name, "dtype")) return dtype_or_empty(t->elem);
     if (str_same(name, "ndim")) return value_int(t->ndim);
     if (str_same(name, "vdevice")) return t->vdevice ? value_node(t->vdevice) : value_none();
@@ -192,8 +192,8 @@ static Value func_with_attrs_method(BuiltinCall *call) {
 static Value func_with_body_method(BuiltinCall *call) {
   Value body = call->args[0];
   bool is_prim = IS(PrimFunc, call->self.node);
-  if (body.type != &type_node || (is_prim ? node_family(body.node->kind) != FAMILY_STMT
-                                          : !node_is_relax(body.node)))
+  if (body.type != &type_node ||
+      (is_prim ? node_family(body.node->kind) != FAMILY_STMT : !node_is_relax(body.node)))
     raise("TypeError", call->spans[0], "expected %s, found %s",
           is_prim ? "a statement" : "a graph expression", value_type_name(body));
   if (!is_prim) {
@@ -223,7 +223,8 @@ static Value node_show(BuiltinCall *call) {
 static const Builtin specialize_method = {"specialize", "param_map", func_specialize,
                                           "with parameters fixed: {n: 16}"};
 static const Builtin func_methods[] = {
-    {"with_attr", "key, value?", func_with_attr_method, "a copy with an attribute, or those of a dict"},
+    {"with_attr", "key, value?", func_with_attr_method,
+     "a copy with an attribute, or those of a dict"},
     {"with_body", "body", func_with_body_method, "the function with another body"},
     {"without_attr", "key", func_without_attr_method, "a copy without that attribute"},
     {"with_attrs", "attrs", func_with_attrs_method, "a copy with attributes from a dict"},
@@ -289,8 +290,7 @@ enum { NODE_METHODS = sizeof node_methods / sizeof *node_methods };
 static Value thread_of(Node *n) {
   For *loop = AS(For, n);
   if (!loop->thread_tag) return value_none();
-  Node *dom =
-      MAKE(Range, n->span, VOID_TYPE, .min = loop->min, .extent = loop->extent);
+  Node *dom = MAKE(Range, n->span, VOID_TYPE, .min = loop->min, .extent = loop->extent);
   return value_node(MAKE(IterVar, n->span, VOID_TYPE, .dom = dom, .var = loop->var,
                          .iter_kind = ITER_THREAD, .thread_tag = loop->thread_tag));
 }

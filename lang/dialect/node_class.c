@@ -204,8 +204,8 @@ static const struct {
   const char *class, *name;
   int value;
 } constants[] = {
-    {"IterVar", "DataPar", ITER_SPATIAL},   {"IterVar", "CommReduce", ITER_REDUCE},
-    {"IterVar", "Ordered", ITER_SCAN},      {"IterVar", "Opaque", ITER_OPAQUE},
+    {"IterVar", "DataPar", ITER_SPATIAL},    {"IterVar", "CommReduce", ITER_REDUCE},
+    {"IterVar", "Ordered", ITER_SCAN},       {"IterVar", "Opaque", ITER_OPAQUE},
     {"IterVar", "ThreadIndex", ITER_THREAD},
 };
 

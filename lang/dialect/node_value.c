@@ -185,7 +185,8 @@ static bool node_truth(Value v, Span span) {
   bool same;
   if (compares_vars(v.node, &same)) return same;
   if (expr_is_const_int(v.node, &value)) return value != 0;
-  if (node_is_expr(v.node) || node_is_relax(v.node))
+  bool graph_value = graph && node_is_relax(v.node) && !IS(Function, v.node);
+  if (node_is_expr(v.node) || graph_value)
     raise("TypeError", span, "the truth of '%s' is not known before the program runs",
           ir_print(v.node, NULL));
   return true;

@@ -124,7 +124,6 @@ static _Noreturn void raise_about_call(const OpInfo *info, const Error *e, Span 
   raise_code(E0511, span, "R.%s: %s", op_short_name(info), e->text);
 }
 
-
 static Value infos_of_tuple(const OpParam *p, NodeVec infos, Span span) {
   ValueVec items = {0};
   for each (Node *, f, &infos) {
@@ -177,7 +176,7 @@ Value op_operand_info(const OpParam *p, Node *n) {
 /* Arguments in the order of the parameters: operands through `operand`, attributes as script
  * values. */
 ValueVec op_library_args(const OpDefinition *d, RelaxCall *call,
-                             Value (*operand)(const OpParam *p, Node *n)) {
+                         Value (*operand)(const OpParam *p, Node *n)) {
   ValueVec args = {0};
   int at = 0;
   for each (const OpParam, p, &d->params) {

@@ -26,8 +26,7 @@ Value module_pyfuncs(Node *m) {
   Value all = value_dict();
   for each (Node *, f, &AS(IRModule, m)->functions) {
     Value *function = IS(ExternFunc, *f) ? map_get(&functions, *f) : NULL;
-    if (function)
-      value_dict_set(all, value_str(AS(ExternFunc, *f)->symbol), *function, (*f)->span);
+    if (function) value_dict_set(all, value_str(AS(ExternFunc, *f)->symbol), *function, (*f)->span);
   }
   return all;
 }

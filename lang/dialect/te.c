@@ -111,8 +111,8 @@ static Value reduce_by(BuiltinCall *call, NodeKind kind, Node *identity) {
   NodeVec axes = axes_arg(ARG(1), SPAN(1));
   for (int i = 2; i < 4; i++)
     if (!value_is_none(ARG(i)))
-      raise("NotImplementedError", SPAN(i), "'%s' of te.%s is not provided", i == 2 ? "where" : "init",
-            call->builtin->name);
+      raise("NotImplementedError", SPAN(i), "'%s' of te.%s is not provided",
+            i == 2 ? "where" : "init", call->builtin->name);
   if (!axes.len) return value_node(x);
   if (is_empty(axes)) return value_node(identity);
   Node *a = var_new("x", x->dtype, call->span), *b = var_new("y", x->dtype, call->span);
@@ -171,8 +171,8 @@ static Value te_reduce(BuiltinCall *call) {
 static const char *axis_name(Value f, int i) {
   if (f.type != &type_function) return str_format("i%d", i);
   Ast *def = ((FunctionObject *)f.object)->def;
-  const AstVec *params = def->kind == AST_KIND_Lambda ? &AST_AS(Lambda, def)->params
-                                                       : &AST_AS(Def, def)->params;
+  const AstVec *params =
+      def->kind == AST_KIND_Lambda ? &AST_AS(Lambda, def)->params : &AST_AS(Def, def)->params;
   AstParam *p = i < params->len ? AST_AS(Param, params->at[i]) : NULL;
   return p && p->kind == PARAM_PLAIN && p->name ? p->name : str_format("i%d", i);
 }
@@ -291,13 +291,15 @@ static Value te_var(BuiltinCall *call) {
 
 static const Builtin te_names[] = {
     {"var", "name='tindex', dtype='int32', span=None", te_var, "a variable"},
-    {"size_var", "name='size', dtype='int32', span=None", te_var, "a variable that is not negative"},
+    {"size_var", "name='size', dtype='int32', span=None", te_var,
+     "a variable that is not negative"},
     {"placeholder", "shape, dtype='float32', name='placeholder'", te_placeholder_fn, "an operand"},
     {"compute",
-     "shape, fcompute, name='compute', tag='', attrs=None, varargs_names=None, dtype=None", te_compute,
-     "a tensor by its elements"},
+     "shape, fcompute, name='compute', tag='', attrs=None, varargs_names=None, dtype=None",
+     te_compute, "a tensor by its elements"},
     {"extern", "prim_func", te_extern, "tensors that a prim_func fills"},
-    {"reduce_axis", "dom, name='rv', thread_tag='', span=None", te_reduce_axis, "an axis to reduce over"},
+    {"reduce_axis", "dom, name='rv', thread_tag='', span=None", te_reduce_axis,
+     "an axis to reduce over"},
     {"sum", "expr, axis, where=None, init=None", te_sum, "sum over axes"},
     {"prod", "expr, axis, where=None, init=None", te_prod, "product over axes"},
     {"max", "expr, axis, where=None, init=None", te_max, "maximum over axes"},

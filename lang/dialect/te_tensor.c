@@ -60,7 +60,8 @@ static Value op_get_attr(Value v, const char *name, Span span) {
   (void)span;
   TeTensor *t = te_of(v);
   ValueVec bodies = {0};
-  if (str_same(name, "name")) return value_str(t->stage ? t->stage->name : AS(Buffer, t->buffer)->name);
+  if (str_same(name, "name"))
+    return value_str(t->stage ? t->stage->name : AS(Buffer, t->buffer)->name);
   if (str_same(name, "axis")) return axes_value(t->stage, ITER_SPATIAL);
   if (str_same(name, "reduce_axis")) return axes_value(t->stage, ITER_REDUCE);
   if (str_same(name, "input_tensors")) return input_tensors(t->stage);
@@ -105,8 +106,8 @@ static Value te_operator(AstOp op, Value a, Value b, Span span) {
   static const struct {
     AstOp op;
     const char *name;
-  } rows[] = {{AST_ADD, "add"},      {AST_SUB, "subtract"}, {AST_MUL, "multiply"},
-              {AST_DIV, "divide"},   {AST_FLOORDIV, "floor_divide"}, {AST_MOD, "floor_mod"},
+  } rows[] = {{AST_ADD, "add"},    {AST_SUB, "subtract"},          {AST_MUL, "multiply"},
+              {AST_DIV, "divide"}, {AST_FLOORDIV, "floor_divide"}, {AST_MOD, "floor_mod"},
               {AST_POW, "power"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].op == op) {
@@ -118,8 +119,10 @@ static Value te_operator(AstOp op, Value a, Value b, Span span) {
 
 static Value te_unary(AstOp op, Value a, Span span) {
   if (op == AST_POS) return a;
-  if (op != AST_NEG) raise("TypeError", span, "bad operand type for unary %s: 'te.Tensor'", ast_op_text(op));
-  return value_call_with(value_get_attr(topi_namespace(), str_intern("negative"), span), 1, &a, span);
+  if (op != AST_NEG)
+    raise("TypeError", span, "bad operand type for unary %s: 'te.Tensor'", ast_op_text(op));
+  return value_call_with(value_get_attr(topi_namespace(), str_intern("negative"), span), 1, &a,
+                         span);
 }
 
 static bool te_same(Value a, Value b) {

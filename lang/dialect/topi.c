@@ -10,8 +10,11 @@ static Map *tensors;
 
 static const struct {
   const char *topi, *op;
-} other_names[] = {{"transpose", "permute_dims"}, {"concatenate", "concat"}, {"cast", "astype"},
-                   {"nn.dense", "linear"},        {"elemwise_sum", "add"}};
+} other_names[] = {{"transpose", "permute_dims"},
+                   {"concatenate", "concat"},
+                   {"cast", "astype"},
+                   {"nn.dense", "linear"},
+                   {"elemwise_sum", "add"}};
 
 /* ---- arguments ---- */
 
@@ -24,8 +27,8 @@ static Node *var_of(Arguments *a, Value operand, Span span) {
   Buffer *b = AS(Buffer, te_of(operand)->buffer);
   NodeVec dims = {0};
   for each (Node *, d, &b->shape) vec_push(&dims, expr_cast(INT64, *d, span));
-  Node *var = MAKE(RelaxVar, span, VOID_TYPE, .name = b->name,
-                   .sinfo = sinfo_tensor(dims, b->elem, span));
+  Node *var =
+      MAKE(RelaxVar, span, VOID_TYPE, .name = b->name, .sinfo = sinfo_tensor(dims, b->elem, span));
   map_set(&a->vars, var, gc_copy(&operand, sizeof operand));
   if (!a->one) a->one = te_of(operand);
   return var;
@@ -76,8 +79,7 @@ static Value operand(const OpParam *p, Node *n) {
     return value_list(items);
   }
   bool scalar = IS(PrimStructInfo, info) && AS(PrimStructInfo, info)->value;
-  if (scalar && p->kind == PARAM_TENSOR_OR_PRIM)
-    return value_node(AS(PrimStructInfo, info)->value);
+  if (scalar && p->kind == PARAM_TENSOR_OR_PRIM) return value_node(AS(PrimStructInfo, info)->value);
   return op_operand_info(p, n);
 }
 

@@ -14,8 +14,8 @@ static Value as_bytes(Value v) { return value_of(&type_bytes, v.object); }
 static char *data_of(Value v) { return (char *)(uintptr_t)array_of(v)->bytes.text; }
 
 static Value new_array(const char *data, size_t n) {
-  return value_of(&type_bytearray, NEW(ByteArray, .bytes = {.text = str_copy_n(data, n), .len = n},
-                                       .cap = n));
+  return value_of(&type_bytearray,
+                  NEW(ByteArray, .bytes = {.text = str_copy_n(data, n), .len = n}, .cap = n));
 }
 
 static void reserve(ByteArray *a, size_t n) {
@@ -59,9 +59,7 @@ static void repr(Value v, Str *out) {
   value_add_repr(as_bytes(v), out);
   str_add(out, ")");
 }
-static int64_t length(Value v, Span span) {
-  return (void)span, (int64_t)array_of(v)->bytes.len;
-}
+static int64_t length(Value v, Span span) { return (void)span, (int64_t)array_of(v)->bytes.len; }
 static Value iter(Value v, Span span) { return value_iter(as_bytes(v), span); }
 
 static Value plain(Value v) { return v.type == &type_bytearray ? as_bytes(v) : v; }

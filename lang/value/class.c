@@ -146,9 +146,10 @@ static const Builtin object_new_row = {"__new__", "cls, /, *args, **kwargs", obj
 
 /* The classes that super() searches. */
 static ClassVec super_line(const SuperObject *s) {
-  const ClassObject *own = s->self.type == &type_class      ? s->self.object
-                           : s->self.type == &type_instance ? ((InstanceObject *)s->self.object)->class
-                                                            : s->after;
+  const ClassObject *own = s->self.type == &type_class ? s->self.object
+                           : s->self.type == &type_instance
+                               ? ((InstanceObject *)s->self.object)->class
+                               : s->after;
   if (!class_is_subclass(own, s->after)) own = s->after;
   ClassVec line = own->line;
   while (line.len && line.at[0] != s->after) line.at++, line.len--;

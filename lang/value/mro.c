@@ -30,8 +30,7 @@ static bool all_empty(const ClassVec *lists, int n) {
 
 static const char *names_of(const ClassVec *classes) {
   Str out = {0};
-  for each (ClassObject *, c, classes)
-    str_printf(&out, "%s%s", out.len ? ", " : "", (*c)->name);
+  for each (ClassObject *, c, classes) str_printf(&out, "%s%s", out.len ? ", " : "", (*c)->name);
   return str_text(&out);
 }
 

@@ -243,8 +243,8 @@ static Value get_attr(Value v, const char *name, Span span) {
   if (strcmp(name, "strides") == 0) return strides_of(v);
   if (strcmp(name, "real") == 0) return v;
   if (strcmp(name, "device") == 0 || strcmp(name, "ctx") == 0)
-    return value_call_with(value_get_attr(namespace_import("tvm", span), str_intern("cpu"), span), 0,
-                           NULL, span);
+    return value_call_with(value_get_attr(namespace_import("tvm", span), str_intern("cpu"), span),
+                           0, NULL, span);
   if (strcmp(name, "flags") == 0) return tensor_flags(v);
   if (strcmp(name, "base") == 0)
     return tensor_object(v)->base.type ? tensor_object(v)->base : value_none();
