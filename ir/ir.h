@@ -355,6 +355,7 @@ Node *sinfo_infer_call(Node *call);
 
 /* Does a RelaxCall do more than compute its result? Unknown callees do. */
 bool relax_call_has_effects(Node *call);
+bool relax_is_call_form(const char *name); /* "relax.call_tir" and its family; interned */
 
 /* ---- attributes ---- */
 

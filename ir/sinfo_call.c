@@ -117,6 +117,8 @@ static const CallForm *form_of(const Node *op) {
   return map_get(&forms, op);
 }
 
+bool relax_is_call_form(const char *name) { return form_of(op_get(name)) != NULL; }
+
 bool relax_call_has_effects(Node *call) {
   Node *op = AS(RelaxCall, call)->op;
   if (IS(Op, op)) {

@@ -54,7 +54,6 @@ static bool lies_within(Order *o, const Touched *part, const Touched *whole) {
 
 /* ---- loads and stores ---- */
 
-
 static void order_load(Order *o, Node *n) {
   Touched read = {.buffer = o->buffer};
   NodeVec indices = AS(BufferLoad, n)->indices;

@@ -57,6 +57,10 @@ void error_bug(const char *file, int line, const char *format, ...) {
 }
 
 Diag *error_report(const Error *e) {
+  if (e->faults && e->faults->len) {
+    diag_append(e->faults);
+    return vec_last(e->faults);
+  }
   bool ours = e->kind && str_same(e->kind, ERROR_INTERNAL);
   DiagCode code = ours ? NO_CODE : e->code || !e->kind ? e->code : code_of_kind(e->kind);
   Diag *d =

@@ -20,6 +20,7 @@ typedef struct Error {
     const char *what;
   } * trace; /* calls it passed through, innermost first */
   int trace_len;
+  const DiagVec *faults; /* that it stands for, reported in its place; or NULL */
 } Error;
 
 #define ERROR_INTERNAL "internal error"

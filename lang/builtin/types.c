@@ -224,6 +224,7 @@ void types_start(void) {
   define(&dict_type_object);
   define(&set_type_object);
   define(&bytes_type_object);
+  define(&bytearray_type_object);
   define(&frozenset_type_object);
 }
 

@@ -262,7 +262,9 @@ Node *relax_call(Node *op, NodeVec args, Node *attrs, NodeVec sinfo_args,
 /* R.<name> as a callable value; absent if stdlib has no "relax.<name>". A prefix such as "nn" is a
  * namespace. */
 Value op_value(const char *name);
-Value topi_namespace(void);                               /* tvm.topi */
+Value topi_namespace(void); /* tvm.topi */
+/* tvm.ir.base and the like: the namespace that a file of a package stands for; or absent. */
+Value package_file(const char *package, const char *name);
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);
 bool env_is_library(const Env *env); /* a scope of the standard library's files */
@@ -290,8 +292,8 @@ void library_names(const char *dotted, StrVec *out);
 
 Value tvm_ir_namespace(void), tvm_tir_namespace(void), tvm_relax_namespace(void);
 Value tvm_namespace(void); /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */
-extern const Builtin schedule_builtin;         /* schedule_value.c: tvm.tir.Schedule */
-extern const Builtin trace_builtins[];         /* trace_value.c: tvm.tir.Trace */
+extern const Builtin schedule_builtin; /* schedule_value.c: tvm.tir.Schedule */
+extern const Builtin trace_builtins[]; /* trace_value.c: tvm.tir.Trace */
 extern const int trace_builtin_count;
 extern const Builtin tensor_intrin_builtins[]; /* tvm.tir.TensorIntrin */
 extern const int tensor_intrin_builtin_count;

@@ -144,6 +144,12 @@ Value tvm_load_json(BuiltinCall *call) {
   Value loads =
       value_get_attr(namespace_import("json", call->span), str_intern("loads"), call->span);
   Value json = value_call_with(loads, 1, call->args, call->span);
+  Value script = field(json, "tvm_script"), from_source;
+  if (!value_is_none(script)) { /* by tvm.ir.save_json */
+    from_source = value_get_attr(namespace_import("tvm.script", call->span),
+                                 str_intern("from_source"), call->span);
+    return value_call_with(from_source, 1, &script, call->span);
+  }
   Value root = field(json, "root");
   Loader l = {
       .nodes = field(json, "nodes"), .tensors = field(json, "b64ndarrays"), .span = call->span};

@@ -109,6 +109,18 @@ static Value with_module_attr(BuiltinCall *call, Node *value) {
 static Value with_attr(BuiltinCall *call) {
   return with_module_attr(call, to_attr(ARG(1), SPAN(1)));
 }
+static Value with_attrs(BuiltinCall *call) {
+  IRModule m = *AS(IRModule, call->self.node);
+  Dict *given = AS(Dict, dict_from_value(ARG(0), SPAN(0)));
+  for (int i = 0; i < given->keys.len; i++)
+    m.attrs = dict_with(m.attrs, given->keys.at[i], given->values.at[i]);
+  return value_node(gc_copy(&m, sizeof m));
+}
+static Value get_attr(BuiltinCall *call) {
+  Node *x = dict_get(AS(IRModule, call->self.node)->attrs,
+                     value_as_text(ARG(0), "the key of an attribute", SPAN(0)));
+  return from_attr(x);
+}
 static Value without_attr(BuiltinCall *call) { return with_module_attr(call, NULL); }
 
 static Value clone(BuiltinCall *call) {
@@ -124,6 +136,8 @@ static const Builtin methods[] = {
     {"functions_items", "", functions_items, "pairs of GlobalVar and function"},
     {"with_attr", "key, value", with_attr, "a copy with one attribute set"},
     {"without_attr", "key", without_attr, "a copy without that attribute"},
+    {"with_attrs", "attr_map", with_attrs, "a copy with attributes from a dict"},
+    {"get_attr", "attr_key", get_attr, "an attribute, or None"},
     {"clone", "", clone, "another module of the same functions"},
 };
 enum { METHODS = sizeof methods / sizeof *methods };

@@ -272,6 +272,43 @@ void dialect_add_names(Env *globals) {
   env_set(globals, str_intern("tvm"), namespace_import("tvm", (Span){0}));
 }
 
+/* Files of TVM's Python packages, by which scripts import what the package has. */
+static const struct {
+  const char *package, *files;
+  Value (*load)(void);
+} packages[] = {
+    {"tvm.ir", "base module expr function op attrs container global_info type", tvm_ir_namespace},
+    {"tvm.tir", "expr stmt function buffer op generic", tvm_tir_namespace},
+    {"tvm.relax", "expr struct_info block_builder ty utils vm_build type_converter",
+     tvm_relax_namespace},
+    {"tvm.te", "operation tensor", te_namespace},
+    {"tvm.script", "parser", script_namespace},
+    {"tvm.script.parser", "core", script_namespace},
+};
+
+static void register_packages(void) {
+  for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+    for (const char *at = packages[i].files; *at;) {
+      size_t n = strcspn(at, " ");
+      const char *file = str_intern(str_copy_n(at, n));
+      namespace_register(str_intern(str_format("%s.%s", packages[i].package, file)),
+                         packages[i].load);
+      at += n + strspn(at + n, " ");
+    }
+}
+
+Value package_file(const char *package, const char *name) {
+  for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+    if (!str_same(packages[i].package, package)) continue;
+    const char *found = strstr(packages[i].files, name);
+    size_t n = strlen(name);
+    bool whole =
+        found && (found == packages[i].files || found[-1] == ' ') && (found[n] == ' ' || !found[n]);
+    if (whole) return packages[i].load();
+  }
+  return value_absent();
+}
+
 void dialect_start(void) {
   passes_start();
   lower_start();
@@ -289,6 +326,11 @@ void dialect_start(void) {
   namespace_register("tvm.transform", transform_namespace);
   namespace_register("_arith", arith_namespace);
   namespace_register("_target", target_namespace);
+  namespace_register("tvm.script.parser.ir", ir_namespace);
+  namespace_register("tvm.script.parser.tir", tensor_namespace);
+  namespace_register("tvm.script.parser.relax", graph_namespace);
+  namespace_register("tvm.topi", topi_namespace);
+  register_packages();
   op_start();
   library_start();
   schedule_rules_start();

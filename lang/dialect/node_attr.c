@@ -2,6 +2,7 @@
  * modules (a function by its name), struct info. */
 #include "lang/dialect/node_class.h"
 #include "lang/dialect/op.h"
+#include "lang/dialect/te.h"
 
 /* Constants of dtype `plain` as ints: what the dialect makes of an int again. */
 Value dims_value(NodeVec v, DataType plain) {
@@ -170,7 +171,10 @@ static Value expr_attr(Value v, const char *name) {
 
 /* ---- functions and modules ---- */
 
+static Value func_with_attrs_method(BuiltinCall *call);
 static Value func_with_attr_method(BuiltinCall *call) {
+  if (call->args[0].type == &type_dict) return func_with_attrs_method(call);
+  if (!call->args[1].type) raise("TypeError", call->span, "with_attr() needs a value");
   const char *key = value_as_text(call->args[0], "the key of an attribute", call->spans[0]);
   return value_node(func_with_attr(call->self.node, key, to_attr(call->args[1], call->spans[1])));
 }
@@ -185,6 +189,23 @@ static Value func_with_attrs_method(BuiltinCall *call) {
     f = func_with_attr(f, attrs->keys.at[i], attrs->values.at[i]);
   return value_node(f);
 }
+static Value func_with_body_method(BuiltinCall *call) {
+  Value body = call->args[0];
+  bool is_prim = IS(PrimFunc, call->self.node);
+  if (body.type != &type_node ||
+      (is_prim ? node_family(body.node->kind) != FAMILY_STMT : !node_is_relax(body.node)))
+    raise("TypeError", call->spans[0], "expected %s, found %s",
+          is_prim ? "a statement" : "a graph expression", value_type_name(body));
+  if (!is_prim) {
+    Function f = *AS(Function, call->self.node);
+    f.body = body.node;
+    return value_node(gc_copy(&f, sizeof f));
+  }
+  PrimFunc f = *AS(PrimFunc, call->self.node);
+  f.body = body.node;
+  return value_node(gc_copy(&f, sizeof f));
+}
+
 /* show_meta=True: with the metadata of large constants, so that the text can be read back. */
 static const char *script_text(BuiltinCall *call) {
   bool show_meta = value_truth(call->args[1], call->span);
@@ -199,8 +220,12 @@ static Value node_show(BuiltinCall *call) {
   fputs(script_text(call), stdout);
   return value_none();
 }
+static const Builtin specialize_method = {"specialize", "param_map", func_specialize,
+                                          "with parameters fixed: {n: 16}"};
 static const Builtin func_methods[] = {
-    {"with_attr", "key, value", func_with_attr_method, "a copy with one attribute set"},
+    {"with_attr", "key, value?", func_with_attr_method,
+     "a copy with an attribute, or those of a dict"},
+    {"with_body", "body", func_with_body_method, "the function with another body"},
     {"without_attr", "key", func_without_attr_method, "a copy without that attribute"},
     {"with_attrs", "attrs", func_with_attrs_method, "a copy with attributes from a dict"},
 };
@@ -227,6 +252,8 @@ static Value func_attr_value(Value v, const char *name) {
   if (IS(PrimFunc, v.node) && str_same(name, "ret_type"))
     return value_str(dtype_text(AS(PrimFunc, v.node)->ret_dtype));
   if (str_same(name, "struct_info") && IS(Function, v.node)) return value_node(sinfo_of(v.node));
+  if (IS(PrimFunc, v.node) && str_same(name, "specialize"))
+    return value_method(&specialize_method, v);
   return builtin_method(func_methods, FUNC_METHODS, v, name);
 }
 
@@ -245,10 +272,20 @@ static const Builtin node_methods[] = {
 };
 enum { NODE_METHODS = sizeof node_methods / sizeof *node_methods };
 
+/* The thread that a loop is bound to, as an IterVar; None if it is none. */
+static Value thread_of(Node *n) {
+  For *loop = AS(For, n);
+  if (!loop->thread_tag) return value_none();
+  Node *dom = MAKE(Range, n->span, VOID_TYPE, .min = loop->min, .extent = loop->extent);
+  return value_node(MAKE(IterVar, n->span, VOID_TYPE, .dom = dom, .var = loop->var,
+                         .iter_kind = ITER_THREAD, .thread_tag = loop->thread_tag));
+}
+
 /* What its kind calls by that name, beyond the fields. */
 static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_attr(v, name);
+  if (IS(For, n) && str_same(name, "thread_binding")) return thread_of(n);
   if (IS(IRModule, n)) return module_value_attr(v, name);
   if (IS(IndexMap, n)) return index_map_attr(v, name);
   if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);

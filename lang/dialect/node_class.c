@@ -196,6 +196,15 @@ static const struct {
     {"Range", {"from_min_extent", "min_value, extent", range_from_min_extent, "a Range"}},
 };
 
+static const struct {
+  const char *class, *name;
+  int value;
+} constants[] = {
+    {"IterVar", "DataPar", ITER_SPATIAL},    {"IterVar", "CommReduce", ITER_REDUCE},
+    {"IterVar", "Ordered", ITER_SCAN},       {"IterVar", "Opaque", ITER_OPAQUE},
+    {"IterVar", "ThreadIndex", ITER_THREAD},
+};
+
 static Value class_attr(Value v, const char *name, Span span) {
   (void)span;
   const char *class = ((const NodeClass *)v.object)->maker.name;
@@ -205,6 +214,9 @@ static Value class_attr(Value v, const char *name, Span span) {
       return value_builtin(&statics[i].function);
   if (str_same(class, "IndexMap") && str_same(name, "AXIS_SEPARATOR"))
     return value_str("axis_separator");
+  for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+    if (str_same(constants[i].class, class) && str_same(constants[i].name, name))
+      return value_int(constants[i].value);
   return value_absent();
 }
 

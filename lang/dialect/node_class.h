@@ -40,6 +40,7 @@ Value node_class_of(const Node *n);
 Value module_value_attr(Value v, const char *name);
 void module_value_names(Value v, StrVec *out);
 /* The GlobalVar that names a function in a module. */
+Value func_specialize(BuiltinCall *call); /* f.specialize({n: 16}) */
 Node *global_for(const char *name, Node *func);
 void module_set(Node *m, Node *global, Node *func);
 void module_remove(Node *m, const char *name, Span span);

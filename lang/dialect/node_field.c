@@ -115,6 +115,7 @@ static void set_nodes(void *at, const Setting *s, Value v) {
   *(NodeVec *)at = out;
 }
 static void set_text(void *at, const Setting *s, Value v) {
+  if (value_is_node(v, NK_IterVar)) v = value_str(AS(IterVar, v.node)->thread_tag); /* of a loop */
   *(const char **)at = str_intern(value_as_text(v, what(s), s->span));
 }
 static void set_dtype(void *at, const Setting *s, Value v) {

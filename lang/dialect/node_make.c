@@ -171,6 +171,7 @@ Value ir_op(BuiltinCall *call) {
   const char *name = value_as_text(ARG(0), "the name of an operator", SPAN(0));
   bool known =
       strncmp(name, "tir.", 4) == 0 ? intrin_find(name + 4) != NULL : op_info(name) != NULL;
+  known |= relax_is_call_form(str_intern(name));
   if (!known) raise("ValueError", SPAN(0), "there is no operator '%s'", name);
   return value_node(op_get(name));
 }

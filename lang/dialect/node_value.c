@@ -172,10 +172,21 @@ static Value node_select(Value c, Value a, Value b, Span span) {
                          args, span);
 }
 
+/* Is `a == b` of two variables: one and the same? */
+static bool compares_vars(Node *n, bool *same) {
+  if (!IS(EQ, n) && !IS(NE, n)) return false;
+  Node *a = IS(EQ, n) ? AS(EQ, n)->a : AS(NE, n)->a, *b = IS(EQ, n) ? AS(EQ, n)->b : AS(NE, n)->b;
+  *same = (a == b) == IS(EQ, n);
+  return a == b || (IS(Var, a) && IS(Var, b));
+}
+
 static bool node_truth(Value v, Span span) {
   int64_t value;
+  bool same;
+  if (compares_vars(v.node, &same)) return same;
   if (expr_is_const_int(v.node, &value)) return value != 0;
-  if (node_is_expr(v.node) || node_is_relax(v.node))
+  bool graph_value = graph && node_is_relax(v.node) && !IS(Function, v.node);
+  if (node_is_expr(v.node) || graph_value)
     raise("TypeError", span, "the truth of '%s' is not known before the program runs",
           ir_print(v.node, NULL));
   return true;
@@ -320,6 +331,8 @@ static Value node_get_item(Value v, Value index, Span span) {
   if (IS(IRModule, n)) {
     const char *name = function_name(index, span);
     Node *f = module_find(n, name);
+    NodeVec all = AS(IRModule, n)->functions;
+    if (!f && all.len == 1 && str_same(name, "main")) f = all.at[0]; /* as of a Schedule of it */
     if (f) return value_node(f);
     raise("KeyError", span, "the module has no function '%s'", name);
   }

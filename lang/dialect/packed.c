@@ -2,6 +2,7 @@
  * values. */
 #include "lang/dialect/packed.h"
 #include "lang/builtin/tensor.h"
+#include "lower/lower.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/stack.h"
 
@@ -229,6 +230,12 @@ TvmsFunc *packed_of_value(Value f, Span span) {
 
 /* ---- compiled modules ---- */
 
+typedef struct BuiltModule {
+  Handle handle;
+  Node *source; /* NULL: loaded from a file */
+  const Target *target;
+} BuiltModule;
+
 static Value built_function(Value v, const char *name) {
   TvmsFunc *f;
   if (tvms_module_function(&f, handle_object(v), name)) return value_absent();
@@ -265,8 +272,55 @@ static Value built_call(Value v, CallArgs *args) {
   return value_call(built_entry(v, args->span), args);
 }
 
+/* The file that `tvms build` would write; its ending says what: .so, .o, .s, .ll. */
+static Value built_export(BuiltinCall *call) {
+  static const struct {
+    const char *suffix;
+    EmitKind kind;
+  } forms[] = {{".so", EMIT_SHARED}, {".o", EMIT_OBJECT}, {".s", EMIT_ASM}, {".ll", EMIT_LLVM}};
+  BuiltModule *m = call->self.object;
+  Value path_value = value_str(value_to_str(call->args[0]));
+  const char *path = value_text(path_value), *dot = strrchr(path, '.');
+  if (!m->source)
+    raise("ValueError", call->span, "the module was loaded from a file, which is what to copy");
+  const Backend *backend = backend_find(m->target->kind);
+  if (!backend || !backend->emit)
+    raise("ValueError", call->span, "the target %s writes no files", m->target->kind);
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (dot && strcmp(dot, forms[i].suffix) == 0) {
+      backend->emit(lower_module(m->source, m->target), m->target, forms[i].kind, path);
+      return value_none();
+    }
+  raise("ValueError", call->spans[0], "the file's name ends in .so, .o, .s or .ll, not as in '%s'",
+        path);
+}
+
+static Value built_get_function(BuiltinCall *call) {
+  const char *name = value_as_text(call->args[0], "the name of a function", call->spans[0]);
+  Value f = built_function(call->self, name);
+  if (f.type) return f;
+  raise("AttributeError", call->spans[0], "the module has no function '%s'", name);
+}
+
+static Value built_time_evaluator(BuiltinCall *call) {
+  Value machine = library_attr("tvm.relax", "VirtualMachine");
+  Value vm = value_call_with(machine, 1, &call->self, call->span);
+  Value make = value_get_attr(vm, str_intern("time_evaluator"), call->span);
+  return value_call_with(make, 4, call->args, call->span);
+}
+
+static const Builtin built_methods[] = {
+    {"export_library", "file_name, *, addons=None, workspace_dir=None, **options", built_export,
+     "writes the module as a library"},
+    {"get_function", "name, query_imports=False", built_get_function, "a function by its name"},
+    {"time_evaluator", "func_name, dev=None, number=10, repeat=1, **options", built_time_evaluator,
+     "a function whose call measures that of the compiled one"},
+};
+enum { BUILT_METHODS = sizeof built_methods / sizeof *built_methods };
+
 static Value built_get_attr(Value v, const char *name, Span span) {
   Value f = built_function(v, name);
+  if (!f.type) f = builtin_method(built_methods, BUILT_METHODS, v, name);
   return !f.type && str_same(name, "entry_func") ? built_entry(v, span) : f;
 }
 
@@ -276,4 +330,10 @@ static const ValueType type_built_module = {.name = "built module",
                                             .get_attr = built_get_attr,
                                             .attr_names = built_names};
 
-Value value_built_module(TvmsModule *m) { return value_handle(&type_built_module, m); }
+Value value_compiled_module(TvmsModule *m, Node *source, const Target *target) {
+  BuiltModule *built = NEW(BuiltModule, .handle = {m}, .source = source, .target = target);
+  gc_finalizer(built, release_handle);
+  return value_of(&type_built_module, built);
+}
+
+Value value_built_module(TvmsModule *m) { return value_compiled_module(m, NULL, NULL); }

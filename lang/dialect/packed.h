@@ -13,6 +13,8 @@ TvmsFunc *packed_of_value(Value f, Span span);
 Value value_packed(TvmsFunc *f);
 /* A compiled module: mod["name"], mod.name; takes the reference over. */
 Value value_built_module(TvmsModule *m);
+/* The same, compiled here from this: it can be written as a library. */
+Value value_compiled_module(TvmsModule *m, Node *source, const Target *target);
 
 Node *to_module(Value v, Span span);
 /* Lowered as the target's back end asks, and compiled for this process. Raises. */

@@ -12,21 +12,65 @@ typedef struct PassValue {
   Pipeline pipeline;
 } PassValue;
 
+static const ValueType type_passes;
+static Value value_passes(Pipeline p);
+
+/* Under a PassContext that watches passes or switches some off each is run on its own. */
+typedef struct Watched {
+  const Pipeline *pipeline;
+  Value context;
+  Node *module;
+  Span span;
+} Watched;
+
+static void run_watched(void *job) {
+  Watched *w = job;
+  Value run = value_get_attr(w->context, str_intern("_run"), w->span);
+  for each (PassCall, c, w->pipeline) {
+    Pipeline one = {0};
+    vec_push(&one, *c);
+    Value args[] = {value_passes(one), value_node(w->module), value_str(c->pass->name)};
+    w->module = value_call_with(run, 3, args, w->span).node;
+  }
+}
+
+static Value current_context(Span span);
+static bool is_watched(Value context, Span span) {
+  return value_truth(value_get_attr(context, str_intern("instruments"), span), span) ||
+         value_truth(value_get_attr(context, str_intern("disabled_pass"), span), span);
+}
+
+static Node *run_pipeline(const Pipeline *p, Node *m, Span span) {
+  static bool watching; /* the passes of run_watched themselves */
+  Value context = watching ? value_absent() : current_context(span);
+  if (watching || !is_watched(context, span)) return pipeline_run(p, m, NULL, NULL);
+  Watched w = {p, context, m, span};
+  watching = true;
+  Error *e = eval_protect(run_watched, &w);
+  watching = false;
+  if (e) error_raise(e);
+  return w.module;
+}
+
 static Value run_passes(Value f, CallArgs *args) {
   PassValue *p = f.object;
   if (args->positional.len != 1 || args->names.len)
     raise("TypeError", args->span, "a pass takes one module");
   bool lone = !value_is_node(args->positional.at[0], NK_IRModule);
-  Node *out = pipeline_run(&p->pipeline, to_module(args->positional.at[0], args->span), NULL, NULL);
+  Node *out = run_pipeline(&p->pipeline, to_module(args->positional.at[0], args->span), args->span);
   return value_node(lone ? AS(IRModule, out)->functions.at[0] : out);
 }
 static void passes_repr(Value v, Str *out) {
   str_add(out, pipeline_text(&((PassValue *)v.object)->pipeline));
 }
 static Value passes_attr(Value v, const char *name, Span span) {
-  (void)span;
+  const Pipeline *p = &((PassValue *)v.object)->pipeline;
+  if (str_same(name, "info")) {
+    Value text = value_str(p->len == 1 ? p->at[0].pass->name : "sequential");
+    return value_call_with(library_attr("tvm.transform", "PassInfo"), 1, &text, span);
+  }
   if (!str_same(name, "name")) return value_absent();
-  return value_str(pipeline_text(&((PassValue *)v.object)->pipeline));
+  return value_str(pipeline_text(p));
 }
 static const ValueType type_passes = {
     .name = "pass", .call = run_passes, .repr = passes_repr, .get_attr = passes_attr};

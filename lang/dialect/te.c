@@ -281,7 +281,18 @@ static Value te_simplify(BuiltinCall *call) {
   return expr_is_const_int(n, &value) ? value_int(value) : value_node(n);
 }
 
+/* te.var("n"), te.var("n", "int64") */
+static Value te_var(BuiltinCall *call) {
+  Node *var = var_new(value_as_text(ARG(0), "the name of a variable", SPAN(0)),
+                      to_dtype(ARG(1), SPAN(1)), call->span);
+  AS(Var, var)->is_size = str_same(call->builtin->name, "size_var");
+  return value_node(var);
+}
+
 static const Builtin te_names[] = {
+    {"var", "name='tindex', dtype='int32', span=None", te_var, "a variable"},
+    {"size_var", "name='size', dtype='int32', span=None", te_var,
+     "a variable that is not negative"},
     {"placeholder", "shape, dtype='float32', name='placeholder'", te_placeholder_fn, "an operand"},
     {"compute",
      "shape, fcompute, name='compute', tag='', attrs=None, varargs_names=None, dtype=None",

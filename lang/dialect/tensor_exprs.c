@@ -149,6 +149,7 @@ Value t_shuffle(BuiltinCall *call) {
 }
 
 Value t_const(BuiltinCall *call) {
+  if (value_is_none(ARG(1))) return value_node(to_expr(ARG(0), SPAN(0)));
   return value_call_with(value_dtype(to_dtype(ARG(1), SPAN(1))), 1, &ARG(0), call->span);
 }
 

@@ -24,7 +24,8 @@ Node *to_module(Value v, Span span) {
 static Value tvm_build(BuiltinCall *call) {
   Node *m = to_module(ARG(0), SPAN(0));
   const char *text = value_is_none(ARG(1)) ? "llvm" : value_to_str(ARG(1));
-  return value_built_module(build_module(m, target_parse(text, SPAN(1))));
+  const Target *target = target_parse(text, SPAN(1));
+  return value_compiled_module(build_module(m, target), m, target);
 }
 
 TvmsModule *build_module(Node *m, const Target *target) {
@@ -156,7 +157,7 @@ static Value library_find(Namespace *ns, const char *name) {
   Value x = node_class_find(l->classes, name);
   if (!x.type) x = library_attr(l->module, name);
   if (!x.type && l->script.type) x = value_find_attr(l->script, str_intern(name), (Span){0});
-  return x;
+  return x.type ? x : package_file(l->module, name);
 }
 
 static void library_all_names(Namespace *ns, StrVec *out) {

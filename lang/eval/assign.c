@@ -10,16 +10,16 @@ static void unpack(Binder *b, const AstVec *targets, Value x, Span span) {
     star = i;
   }
   if (!x.type->iter && !x.type->next)
-    raise("TypeError", span, "cannot unpack non-iterable '%s' object", value_type_text(x));
+    raise_code(E0233, span, "cannot unpack non-iterable '%s' object", value_type_text(x));
   Value it = value_iter(x, span);
   ValueVec got = {0};
   for (Value y; (star >= 0 || got.len <= n) && (y = value_next(it, span)).type;) vec_push(&got, y);
   if (star < 0 && got.len > n)
-    raise("ValueError", span, "too many values to unpack (expected %d)", n);
+    raise_code(E0234, span, "too many values to unpack (expected %d)", n);
   int rest = got.len - (n - 1); /* of the starred target */
   if (star >= 0 ? rest < 0 : got.len < n)
-    raise("ValueError", span, "not enough values to unpack (expected %s%d, got %d)",
-          star >= 0 ? "at least " : "", star >= 0 ? n - 1 : n, got.len);
+    raise_code(E0234, span, "not enough values to unpack (expected %s%d, got %d)",
+               star >= 0 ? "at least " : "", star >= 0 ? n - 1 : n, got.len);
   for (int i = 0, at = 0; i < n; i++) {
     Ast *t = targets->at[i];
     if (i != star) {

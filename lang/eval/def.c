@@ -47,9 +47,41 @@ static Value tree_attr(Value v, const char *name, Span span) {
 const ValueType type_tree_decorator = {
     .name = "decorator", .repr = tree_repr, .call = tree_call, .get_attr = tree_attr};
 
+typedef struct Decoration {
+  Env *env;
+  Ast *def;
+  TreeDecorator *decorator;
+  Value result;
+} Decoration;
+
+static void decorate_tree(void *context) {
+  Decoration *d = context;
+  CallArgs none = {.span = d->def->span, .env = d->env};
+  CallArgs *args = d->decorator->args ? d->decorator->args : &none;
+  d->result = d->decorator->decorate(d->env, d->def, args);
+}
+
+static Diag *first_error(const DiagVec *all) {
+  for each (Diag *, d, all)
+    if ((*d)->severity == DIAG_ERROR) return *d;
+  return NULL;
+}
+
+/* At the top of a file all faults are told and the file goes on; in a function they are an
+ * exception, which a test may expect. */
 static Value give_tree(Env *env, Ast *def, TreeDecorator *t) {
-  CallArgs none = {.span = def->span, .env = env};
-  return t->decorate(env, def, t->args ? t->args : &none);
+  Decoration d = {.env = env, .def = def, .decorator = t};
+  if (!calls.len) return decorate_tree(&d), d.result;
+  DiagVec *outer = diag_capture();
+  Error *e = eval_protect(decorate_tree, &d);
+  DiagVec *told = diag_restore(outer);
+  Diag *fault = first_error(told);
+  if (!fault || e) diag_append(told);
+  if (e) error_raise(e);
+  if (fault)
+    error_raise(NEW(Error, .kind = str_intern("DiagnosticError"), .text = fault->text,
+                    .span = fault->span, .faults = told));
+  return d.result;
 }
 
 /* The decorators are evaluated from the top, and applied from the bottom. */

@@ -131,7 +131,7 @@ static bool del_attr(Value v, const char *name, Span span) {
 static void attr_names(Value v, StrVec *out) {
   InstanceObject *o = object_of(v);
   names_list(&o->attrs, out);
-  value_attr_names(value_class(o->class), out);
+  for each (ClassObject *, c, &o->class->line) names_list(&(*c)->attrs, out);
 }
 
 /* ---- text ---- */

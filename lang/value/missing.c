@@ -3,7 +3,7 @@
 #include "lang/value/object.h"
 
 static _Noreturn void not_provided(Value v, Span span) {
-  raise("ImportError", span, "%s is not provided", (const char *)v.object);
+  raise_code(E0238, span, "%s is not provided", (const char *)v.object);
 }
 static bool truth(Value v, Span span) { not_provided(v, span); }
 static Value attr(Value v, const char *name, Span span) {

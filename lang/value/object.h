@@ -195,7 +195,7 @@ typedef struct TypeObject {
 /* Gives a type its constructor; `definition` is kept. */
 void type_define(const TypeObject *definition);
 extern const TypeObject list_type_object, tuple_type_object, dict_type_object, set_type_object,
-    frozenset_type_object, bytes_type_object;
+    frozenset_type_object, bytes_type_object, bytearray_type_object;
 bool value_is_instance(Value v, Value type_or_tuple, Span span);
 
 /* ---- builtins ---- */

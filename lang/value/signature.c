@@ -96,7 +96,7 @@ _Noreturn static void unexpected(const Signature *s, const char *function, const
   StrVec names = {0};
   for each (Param, p, &s->params) {
     if (p->name == name && p->positional_only)
-      raise("TypeError", span, "%s(): argument '%s' is given by position only", function, name);
+      raise_code(E0230, span, "%s(): argument '%s' is given by position only", function, name);
     if (p->kind <= PARAM_KEYWORD_ONLY && !p->positional_only) vec_push(&names, p->name);
   }
   const char *near = str_near(name, names.at, names.len);
@@ -162,12 +162,12 @@ static void bind_named(const Signature *s, const char *function, const CallArgs 
     if (at < 0) {
       Value more = out[s->double_star];
       if (value_dict_get(more, value_str(name)).type)
-        raise("TypeError", span, "%s() got multiple values for argument '%s'", function, name);
+        raise_code(E0230, span, "%s() got multiple values for argument '%s'", function, name);
       value_dict_set(more, value_str(name), args->named.at[i], span);
       continue;
     }
     if (out[at].type)
-      raise("TypeError", span, "%s() got multiple values for argument '%s'", function, name);
+      raise_code(E0230, span, "%s() got multiple values for argument '%s'", function, name);
     out[at] = args->named.at[i];
     if (spans) spans[at] = span;
   }

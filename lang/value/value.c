@@ -103,7 +103,7 @@ bool value_equal(Value a, Value b) {
 
 uint64_t value_hash(Value v, Span span) {
   stack_check(span);
-  if (!v.type->hash) raise("TypeError", span, "unhashable type: '%s'", value_type_text(v));
+  if (!v.type->hash) raise_code(E0235, span, "unhashable type: '%s'", value_type_text(v));
   return v.type->hash(v);
 }
 
@@ -131,8 +131,8 @@ Value value_compare(AstOp op, Value a, Value b, Span span) {
   Value r = compare_by_type(op, a, b, span);
   if (r.type) return r;
   if (op == AST_EQ || op == AST_NE) return value_bool(value_equal(a, b) == (op == AST_EQ));
-  raise("TypeError", span, "'%s' not supported between instances of '%s' and '%s'", ast_op_text(op),
-        value_type_text(a), value_type_text(b));
+  raise_code(E0231, span, "'%s' not supported between instances of '%s' and '%s'", ast_op_text(op),
+             value_type_text(a), value_type_text(b));
 }
 
 int value_order(Value a, Value b, Span span) {
@@ -143,7 +143,7 @@ int value_order(Value a, Value b, Span span) {
 bool value_contains(Value container, Value x, Span span) {
   if (container.type->contains) return container.type->contains(container, x, span);
   if (!container.type->iter && !container.type->next)
-    raise("TypeError", span, "argument of type '%s' is not iterable", value_type_text(container));
+    raise_code(E0233, span, "argument of type '%s' is not iterable", value_type_text(container));
   Value it = value_iter(container, span);
   for (Value y; (y = value_next(it, span)).type;)
     if (value_same(x, y) || value_equal(x, y)) return true;
@@ -177,8 +177,7 @@ _Noreturn static void no_attribute(Value v, const char *name, Span span) {
   Namespace *ns = v.type == &type_namespace ? v.object : NULL;
   const char *instead = ns && ns->elsewhere ? ns->elsewhere(ns, name) : NULL;
   if (instead) hint = str_format(": %s", instead);
-  if (ns && ns->is_part)
-    raise("AttributeError", span, "%s.%s is not provided%s", ns->name, name, hint);
+  if (ns && ns->is_part) raise_code(E0237, span, "%s.%s is not provided%s", ns->name, name, hint);
   raise("AttributeError", span, "%s has no attribute '%s'%s", owner_text(v), name, hint);
 }
 
@@ -241,7 +240,7 @@ bool value_is_callable(Value v) {
 
 Value value_call(Value f, CallArgs *args) {
   if (!f.type->call)
-    raise("TypeError", args->span, "'%s' object is not callable", value_type_text(f));
+    raise_code(E0232, args->span, "'%s' object is not callable", value_type_text(f));
   interrupt_check(args->span);
   stack_check(args->span);
   return f.type->call(f, args);
@@ -277,9 +276,9 @@ Value value_binary(AstOp op, Value a, Value b, Span span) {
   if (!r.type && b.type != a.type && b.type->binary) r = b.type->binary(op, a, b, span);
   if (r.type) return r;
   if (op == AST_ADD && a.type == &type_str)
-    raise("TypeError", span, "can only concatenate str (not \"%s\") to str", value_type_text(b));
-  raise("TypeError", span, "unsupported operand type(s) for %s: '%s' and '%s'", ast_op_text(op),
-        value_type_text(a), value_type_text(b));
+    raise_code(E0231, span, "can only concatenate str (not \"%s\") to str", value_type_text(b));
+  raise_code(E0231, span, "unsupported operand type(s) for %s: '%s' and '%s'", ast_op_text(op),
+             value_type_text(a), value_type_text(b));
 }
 
 Value value_inplace(AstOp op, Value a, Value b, Span span) {
@@ -296,8 +295,8 @@ Value value_unary(AstOp op, Value a, Span span) {
     if (r.type) return r;
   }
   if (op == AST_NOT) return value_bool(!value_truth(a, span));
-  raise("TypeError", span, "bad operand type for unary %s: '%s'", ast_op_text(op),
-        value_type_text(a));
+  raise_code(E0231, span, "bad operand type for unary %s: '%s'", ast_op_text(op),
+             value_type_text(a));
 }
 
 /* ---- iteration ---- */
@@ -305,12 +304,12 @@ Value value_unary(AstOp op, Value a, Span span) {
 Value value_iter(Value v, Span span) {
   if (v.type->iter) return v.type->iter(v, span);
   if (v.type->next) return v;
-  raise("TypeError", span, "'%s' object is not iterable", value_type_text(v));
+  raise_code(E0233, span, "'%s' object is not iterable", value_type_text(v));
 }
 
 Value value_next(Value iterator, Span span) {
   if (!iterator.type->next)
-    raise("TypeError", span, "'%s' object is not an iterator", value_type_text(iterator));
+    raise_code(E0233, span, "'%s' object is not an iterator", value_type_text(iterator));
   return iterator.type->next(iterator, span);
 }
 

@@ -285,7 +285,7 @@ static Value np_tril(BuiltinCall *c) { return triangle(c, true); }
 static Value np_triu(BuiltinCall *c) { return triangle(c, false); }
 
 static Value np_frombuffer(BuiltinCall *c) {
-  if (c->args[0].type != &type_bytes)
+  if (c->args[0].type != &type_bytes && c->args[0].type != &type_bytearray)
     raise("TypeError", c->spans[0], "frombuffer() takes bytes, not '%s'",
           value_type_text(c->args[0]));
   StrObject *b = c->args[0].object;

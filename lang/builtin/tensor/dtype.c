@@ -233,8 +233,8 @@ static DataType named(Value v, Span span) {
                                         "uint8",   "uint16",  "uint32",  "uint64", "float16",
                                         "float32", "float64", "bfloat16"};
     const char *near = str_near(value_text(v), names, sizeof names / sizeof *names);
-    raise("TypeError", span, "'%s' is no dtype of tensors%s", value_text(v),
-          near ? str_format(" (did you mean '%s'?)", near) : "");
+    raise_code(E0239, span, "'%s' is no dtype of tensors%s", value_text(v),
+               near ? str_format(" (did you mean '%s'?)", near) : "");
   }
   return t;
 }
@@ -244,8 +244,8 @@ DataType dtype_arg(Value v, Span span) {
   v = value_plain(v);
   if (v.type == &type_str) return named(v, span);
   if (!named_by(v, &t))
-    raise("TypeError", span, "expected a dtype, such as 'float32', found '%s'", value_type_text(v));
+    raise_code(E0239, span, "expected a dtype, such as 'float32', found '%s'", value_type_text(v));
   if (!is_storable(t))
-    raise("TypeError", span, "tensors of dtype %s are not supported", dtype_text(t));
+    raise_code(E0239, span, "tensors of dtype %s are not supported", dtype_text(t));
   return t;
 }

@@ -19,8 +19,8 @@ static Value concatenated(const ValueVec *parts, int64_t axis, Span span) {
     bool ok = v.ndim == first.ndim;
     for (int i = 0; ok && i < v.ndim; i++) ok = i == at || v.shape[i] == first.shape[i];
     if (!ok)
-      raise("ValueError", span, "tensors of shapes %s and %s can't be put together along axis %d",
-            dims_text(first.ndim, first.shape), dims_text(v.ndim, v.shape), at);
+      raise_code(E0236, span, "tensors of shapes %s and %s can't be put together along axis %d",
+                 dims_text(first.ndim, first.shape), dims_text(v.ndim, v.shape), at);
     shape.shape[at] += v.shape[at];
     shape.dtype = promote(shape.dtype, v.dtype);
   }
@@ -63,8 +63,7 @@ static Value np_stack(BuiltinCall *c) {
   int axis = axis_arg(c->args[1], view_of(parts.at[0]).ndim + 1, c->spans[1]);
   for each (Value, p, &parts) {
     View v = view_of(*p);
-    if (v.ndim < axis)
-      raise("ValueError", c->span, "all tensors to stack must have the same shape");
+    if (v.ndim < axis) raise_code(E0236, c->span, "all tensors to stack must have the same shape");
     *p = with_dim(*p, axis, c->span);
   }
   return concatenated(&parts, axis, c->span);

@@ -94,9 +94,9 @@ Value tensor_matmul(Value a, Value b, Span span) {
   as_matrix(&x, true);
   as_matrix(&y, false);
   if (x.shape[x.ndim - 1] != y.shape[y.ndim - 2])
-    raise("ValueError", span,
-          "matmul() of shapes %s and %s: %lld columns on the left, %lld rows on the right", left,
-          right, (long long)x.shape[x.ndim - 1], (long long)y.shape[y.ndim - 2]);
+    raise_code(E0236, span,
+               "matmul() of shapes %s and %s: %lld columns on the left, %lld rows on the right",
+               left, right, (long long)x.shape[x.ndim - 1], (long long)y.shape[y.ndim - 2]);
   View p = x, q = y, shape = {0};
   p.ndim -= 2;
   q.ndim -= 2;

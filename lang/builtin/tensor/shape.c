@@ -33,8 +33,8 @@ static Value reshape_to(Value x, Shape s, Span span) {
   }
   if (unknown >= 0 && known && size % known == 0) s.dims[unknown] = size / known, known = size;
   if (known != size || (unknown >= 0 && s.dims[unknown] < 0))
-    raise("ValueError", span, "cannot reshape a tensor of size %lld into shape %s", (long long)size,
-          asked);
+    raise_code(E0236, span, "cannot reshape a tensor of size %lld into shape %s", (long long)size,
+               asked);
   return tensor_reshaped(x, s.ndim, s.dims, span);
 }
 

@@ -123,6 +123,20 @@ static Value method_copy(BuiltinCall *c) {
   return tensor_copied(&v, c->span);
 }
 static Value method_numpy(BuiltinCall *c) { return c->self; }
+/* a.copyto(b), b.copyfrom(a): by the names of runtime arrays. */
+static Value copied_into(Value to, Value from, BuiltinCall *c) {
+  if (to.type != &type_tensor)
+    raise("TypeError", c->span, "expected a tensor, found '%s'", value_type_text(to));
+  tensor_set_item(to, (Value){.type = &type_ellipsis}, from, c->span);
+  return to;
+}
+static Value method_copyto(BuiltinCall *c) {
+  bool is_tensor = c->args[0].type == &type_tensor; /* else a device: a copy there */
+  View v = view_of(c->self);
+  return is_tensor ? copied_into(c->args[0], c->self, c) : tensor_copied(&v, c->span);
+}
+static Value method_copyfrom(BuiltinCall *c) { return copied_into(c->self, c->args[0], c); }
+
 static Value method_fill(BuiltinCall *c) {
   tensor_set_item(c->self, (Value){.type = &type_ellipsis}, c->args[0], c->span);
   return value_none();
@@ -155,6 +169,9 @@ static const Builtin methods[] = {
     {"copy", "", method_copy, "a copy"},
     {"numpy", "", method_numpy, "itself: tensors are shared with compiled code"},
     {"asnumpy", "", method_numpy, "itself: tensors are shared with compiled code"},
+    {"copyto", "target, mem_scope=None", method_copyto, "its elements into another tensor"},
+    {"copyfrom", "source, /", method_copyfrom, "the elements of another tensor into it"},
+    {"__dlpack__", "**options", method_numpy, "itself: what np.from_dlpack takes"},
     {"fill", "value, /", method_fill, "sets every element"},
     {"view", "dtype?, /", method_view, "the same memory, its bits as another dtype"},
     {"round", "decimals=0", tensor_round, "rounded half to even"},
@@ -225,6 +242,9 @@ static Value get_attr(Value v, const char *name, Span span) {
   if (strcmp(name, "nbytes") == 0) return value_int(view_size(&x) * dtype_nbytes(x.dtype));
   if (strcmp(name, "strides") == 0) return strides_of(v);
   if (strcmp(name, "real") == 0) return v;
+  if (strcmp(name, "device") == 0 || strcmp(name, "ctx") == 0)
+    return value_call_with(value_get_attr(namespace_import("tvm", span), str_intern("cpu"), span),
+                           0, NULL, span);
   if (strcmp(name, "flags") == 0) return tensor_flags(v);
   if (strcmp(name, "base") == 0)
     return tensor_object(v)->base.type ? tensor_object(v)->base : value_none();

@@ -48,8 +48,8 @@ void view_broadcast(View *v, int ndim, const int64_t *shape, const char *what, S
   for (int i = 0; ok && i < v->ndim; i++)
     ok = shift >= 0 && (v->shape[i] == shape[i + shift] || v->shape[i] == 1);
   if (!ok)
-    raise("ValueError", span, "could not broadcast %s from shape %s into shape %s", what,
-          dims_text(v->ndim, v->shape), dims_text(ndim, shape));
+    raise_code(E0236, span, "could not broadcast %s from shape %s into shape %s", what,
+               dims_text(v->ndim, v->shape), dims_text(ndim, shape));
   for (int i = ndim; i-- > 0;) {
     int from = i - shift;
     bool stretched = from < 0 || (v->shape[from] == 1 && shape[i] != 1);
@@ -66,8 +66,8 @@ void broadcast_shapes(const View *a, const View *b, View *out, Span span) {
     int64_t x = i < a->ndim ? a->shape[a->ndim - 1 - i] : 1;
     int64_t y = i < b->ndim ? b->shape[b->ndim - 1 - i] : 1;
     if (x != y && x != 1 && y != 1)
-      raise("ValueError", span, "operands could not be broadcast together with shapes %s and %s",
-            dims_text(a->ndim, a->shape), dims_text(b->ndim, b->shape));
+      raise_code(E0236, span, "operands could not be broadcast together with shapes %s and %s",
+                 dims_text(a->ndim, a->shape), dims_text(b->ndim, b->shape));
     out->shape[at] = x == 1 ? y : x;
   }
 }
