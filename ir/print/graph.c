@@ -330,6 +330,17 @@ static void print_match_cast(Printer *p, MatchCast *m) {
   line_wrapped(p, "%s = R.match_cast(%s, %s)", name_define(p, m->var), value, info);
 }
 
+/* The struct info of a variable where it is bound. Many variables have one. */
+static const char *annotation_text(Printer *p, Node *info) {
+  const char *text = map_get(&p->info_texts, info);
+  if (text) return text;
+  p->hides_values = p->options.tvm_style; /* reading infers them from the bound value */
+  text = sinfo_text(p, info);
+  p->hides_values = false;
+  map_set(&p->info_texts, info, (void *)(uintptr_t)text);
+  return text;
+}
+
 static void print_var_binding(Printer *p, VarBinding *b) {
   if (IS(RelaxIf, b->value)) return print_if_binding(p, b);
   if (IS(Function, b->value)) {
@@ -343,9 +354,7 @@ static void print_var_binding(Printer *p, VarBinding *b) {
   else if (annotation_is_plain(b->value) || mentions_unnamed(p, info))
     line_wrapped(p, "%s = %s", name_define(p, b->var), value);
   else {
-    p->hides_values = p->options.tvm_style; /* reading infers them from the bound value */
-    const char *type = sinfo_text(p, info);
-    p->hides_values = false;
+    const char *type = annotation_text(p, info);
     line_wrapped(p, "%s: %s = %s", name_define(p, b->var), type, value);
   }
 }

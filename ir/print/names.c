@@ -125,6 +125,7 @@ static void free_suffix(Printer *p, Node *n, const char *name) {
 }
 
 void scope_end(Printer *p, int mark) {
+  if (p->scope.len > mark) p->info_texts = (Map){0};
   while (p->scope.len > mark) {
     Node *n = vec_pop(&p->scope);
     const char *name = map_get(&p->names, n);

@@ -33,6 +33,7 @@ typedef struct Printer {
   Node *arm_var;     /* the variable that ends the arm of a branch, to be called arm_name */
   const char *arm_name;
   int local;        /* depth of graph functions: the outer ones are 1 */
+  Map info_texts;   /* struct info of this scope to its text, where annotations write it */
   Map bound, used;  /* graph variables called _ that were met, and those that were met again */
   NodeVec metadata; /* constants that are printed by reference */
 } Printer;

@@ -120,8 +120,7 @@ static void intrin_repr(Value v, Str *out) {
 static const ValueType type_intrin = {
     .name = "intrinsic", .repr = intrin_repr, .call = call_intrin};
 
-static Value find_in_T(Namespace *ns, const char *name) {
-  (void)ns;
+static Value search_T(const char *name) {
   DataType t;
   if (dtype_parse(name, &t)) return value_dtype(t);
   if (str_same(name, "boolean")) return value_dtype(BOOL);
@@ -141,6 +140,18 @@ static Value find_in_T(Namespace *ns, const char *name) {
   const Intrin *in = intrin_find(name);
   if (in) return value_of(&type_intrin, (void *)(uintptr_t)in);
   return node_class_find("tir", name);
+}
+
+/* What was found once is kept: T.int64 and the like are asked for again and again. */
+static Value find_in_T(Namespace *ns, const char *name) {
+  static Names known;
+  (void)ns;
+  name = str_intern(name);
+  Value *kept = names_get(&known, name);
+  if (kept) return *kept;
+  Value v = search_T(name);
+  if (v.type) names_set(&known, name, v);
+  return v;
 }
 
 static void names_of_T(Namespace *ns, StrVec *out) {
