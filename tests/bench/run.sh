@@ -34,7 +34,7 @@ for kind in graph tensor; do
 done
 
 echo '-- naive matrix product 256x256x256: tvms ms, clang -O3 -march=native ms, ratio (medians of 5 alternating runs of 31)'
-clang-19 -O3 -march=native -o "$work/tir_mm" tir_mm.c || exit 1
+clang -O3 -march=native -o "$work/tir_mm" tir_mm.c || exit 1
 for i in 1 2 3 4 5; do
   echo "$("$B/tvms" tir_mm.tvms 256) $("$work/tir_mm" 256)"
 done >"$work/mm"
