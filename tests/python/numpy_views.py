@@ -135,3 +135,4 @@ try:
 except TypeError as error:
     print(error)
 print(range(10)[np.int64(3)], [1, 2, 3][np.int32(1)], float(np.float32(2.5)), int(np.int8(4)), round(np.float64(2.567), 2))
+print(issubclass(np.float32, np.floating), issubclass(np.int8, np.floating), issubclass(np.floating, np.number), issubclass(np.uint8, np.unsignedinteger), issubclass(np.float32, object))
