@@ -2,7 +2,6 @@
  * modules (a function by its name), struct info. */
 #include "lang/dialect/node_class.h"
 #include "lang/dialect/op.h"
-#include "lang/dialect/te.h"
 
 /* Constants of dtype `plain` as ints: what the dialect makes of an int again. */
 Value dims_value(NodeVec v, DataType plain) {
