@@ -8,6 +8,7 @@
 extern const ValueType type_tensor;
 /* np.dtype("float32"), and the class np.float32: both stand for a dtype. */
 extern const ValueType type_numpy_dtype, type_scalar_class;
+bool scalar_class_is_below(Value a, Value b);    /* issubclass(np.float32, np.floating) */
 bool value_is_numpy_dtype(Value v, DataType *t); /* one of the two, with the dtype */
 
 /* A tensor value that owns `owned`: it is released some time after the value is unreachable. */

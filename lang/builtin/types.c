@@ -1,5 +1,6 @@
 /* types.c -- int(), str(), type(), isinstance(), ...: types as functions. */
 #include "lang/builtin/builtin.h"
+#include "lang/builtin/tensor.h"
 #include "lang/value/big_int.h"
 #include <ctype.h>
 #include <math.h>
@@ -148,6 +149,9 @@ static bool is_subtype(Value a, Value b, Span span) {
       if (is_subtype(a, *t, span)) return true;
     return false;
   }
+  if (a.type == &type_scalar_class || b.type == &type_scalar_class)
+    return a.type == b.type ? scalar_class_is_below(a, b)
+                            : b.type == &type_class && b.object == &object_class;
   bool types = (a.type == &type_class || a.type == &type_type) &&
                (b.type == &type_class || b.type == &type_type);
   if (!types)

@@ -144,7 +144,30 @@ static Value node_compare(AstOp op, Value a, Value b, Span span) {
   return node_operator(op, a, b, span);
 }
 
+/* Is `a == b` of two variables: one and the same? */
+static bool compares_vars(Node *n, bool *same) {
+  if (!IS(EQ, n) && !IS(NE, n)) return false;
+  Node *a = IS(EQ, n) ? AS(EQ, n)->a : AS(NE, n)->a, *b = IS(EQ, n) ? AS(EQ, n)->b : AS(NE, n)->b;
+  *same = (a == b) == IS(EQ, n);
+  return a == b || (IS(Var, a) && IS(Var, b));
+}
+
+static bool is_unknown(Node *n) {
+  return node_is_expr(n) || (graph && node_is_relax(n) && !IS(Function, n));
+}
+
+/* Outside of programs, what is known now is decided now. */
+static bool decided(Value v, bool *truth) {
+  int64_t value;
+  if (tensor || v.type != &type_node) return false;
+  if (compares_vars(v.node, truth)) return true;
+  *truth = !expr_is_const_int(v.node, &value) || value != 0;
+  return !is_unknown(v.node) || expr_is_const_int(v.node, &value);
+}
+
 static Value node_unary(AstOp op, Value a, Span span) {
+  bool truth;
+  if (op == AST_NOT && decided(a, &truth)) return value_bool(!truth);
   if (is_relax_value(a)) {
     if (op == AST_NEG) return call_op_by_name("negative", 1, &a, span);
     raise("TypeError", span, "unary '%s' has no meaning on tensors", ast_op_text(op));
@@ -159,6 +182,8 @@ static Value node_unary(AstOp op, Value a, Span span) {
 }
 
 static Value node_logical(AstOp op, Value a, Value b, Span span) {
+  bool truth;
+  if (decided(a, &truth)) return truth == (op == AST_AND) ? b : a;
   NodeKind kind = op == AST_AND ? NK_And : NK_Or;
   return value_node(expr_binary(kind, to_expr(a, span), to_expr(b, span), span));
 }
@@ -172,21 +197,12 @@ static Value node_select(Value c, Value a, Value b, Span span) {
                          args, span);
 }
 
-/* Is `a == b` of two variables: one and the same? */
-static bool compares_vars(Node *n, bool *same) {
-  if (!IS(EQ, n) && !IS(NE, n)) return false;
-  Node *a = IS(EQ, n) ? AS(EQ, n)->a : AS(NE, n)->a, *b = IS(EQ, n) ? AS(EQ, n)->b : AS(NE, n)->b;
-  *same = (a == b) == IS(EQ, n);
-  return a == b || (IS(Var, a) && IS(Var, b));
-}
-
 static bool node_truth(Value v, Span span) {
   int64_t value;
   bool same;
   if (compares_vars(v.node, &same)) return same;
   if (expr_is_const_int(v.node, &value)) return value != 0;
-  bool graph_value = graph && node_is_relax(v.node) && !IS(Function, v.node);
-  if (node_is_expr(v.node) || graph_value)
+  if (is_unknown(v.node))
     raise("TypeError", span, "the truth of '%s' is not known before the program runs",
           ir_print(v.node, NULL));
   return true;

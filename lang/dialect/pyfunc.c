@@ -15,7 +15,7 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   Node *info = MAKE(FuncStructInfo, definition->span, VOID_TYPE, .ret = sinfo_object());
   Node *outside = MAKE(ExternFunc, definition->span, VOID_TYPE, .sinfo = info,
                        .symbol = AST_AS(Def, definition)->name);
-  Value f = function_new(env, definition);
+  Value f = function_new(env->outer->outer, definition); /* outside of the class and its name */
   map_set(&functions, outside, gc_copy(&f, sizeof f));
   return value_node(outside);
 }

@@ -42,7 +42,20 @@ static Value as_json(BuiltinCall *call) {
   return trace_to_json(wanted_part(self_of(call), value_truth(ARG(0), SPAN(0))), call->span);
 }
 
+/* The lines of the script. */
+static Value as_python(BuiltinCall *call) {
+  ValueVec lines = {0};
+  const Trace *t = wanted_part(self_of(call), value_truth(ARG(0), SPAN(0)));
+  for (const char *at = trace_text(t); *at;) {
+    size_t n = strcspn(at, "\n");
+    vec_push(&lines, value_str_n(at, n));
+    at += n + (at[n] == '\n');
+  }
+  return value_list(lines);
+}
+
 static const Builtin methods[] = {
+    {"as_python", "remove_postproc=False", as_python, "the steps as lines of a script"},
     {"show", "*rest, **more", show, "prints the steps as a script"},
     {"apply_to_schedule", "sch, remove_postproc=False, decision_provider=None", apply_to_schedule,
      "runs the steps on another schedule"},

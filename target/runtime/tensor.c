@@ -121,8 +121,28 @@ int tvms_tensor_reshape(TvmsTensor **out, TvmsTensor *source, int ndim, const in
   return 0;
 }
 
+/* The bytes from *lo up to *hi that the elements lie in. */
+static void reach(const DLTensor *t, const char **lo, const char **hi) {
+  int64_t low = 0, high = 0, element = (int64_t)tvms__dtype_element_bytes(t->dtype), compact = 1;
+  for (int i = t->ndim - 1; i >= 0; i--) {
+    int64_t far = (t->shape[i] - 1) * (t->strides ? t->strides[i] : compact);
+    if (far < 0) low += far;
+    else high += far;
+    compact *= t->shape[i];
+  }
+  const char *data = (const char *)t->data + t->byte_offset;
+  *lo = data + low * element;
+  *hi = data + (high + 1) * element;
+}
+
 int tvms_tensor_strided(TvmsTensor **out, TvmsTensor *source, const DLTensor *part) {
+  const TvmsTensor *root = source->source ? source->source : source;
   bool compact = tvms__dl_is_compact(part);
+  const char *lo, *hi, *root_lo, *root_hi;
+  reach(part, &lo, &hi);
+  reach(&root->dl, &root_lo, &root_hi);
+  if (tvms__dl_size(part) && (lo < root_lo || hi > root_hi))
+    return tvms_set_error("the part does not lie in the memory of the tensor");
   TvmsTensor *t =
       tensor_alloc(part->ndim, part->shape, compact ? NULL : part->strides, part->dtype, false);
   if (!t) return -1;

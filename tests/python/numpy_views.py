@@ -135,3 +135,10 @@ try:
 except TypeError as error:
     print(error)
 print(range(10)[np.int64(3)], [1, 2, 3][np.int32(1)], float(np.float32(2.5)), int(np.int8(4)), round(np.float64(2.567), 2))
+print(issubclass(np.float32, np.floating), issubclass(np.int8, np.floating), issubclass(np.floating, np.number), issubclass(np.uint8, np.unsignedinteger), issubclass(np.float32, object))
+
+# ---- reshapes of what has strides ----
+base = np.arange(24).reshape(4, 6)
+for part, shape in [(base[:, ::2], (2, 2, 3)), (base[::2], (12,)), (base.T, (2, 3, 4)), (base[:, 1:3], (4, 1, 2, 1)), (base.T, (24,)), (base[1:3], (3, 4)), (base[::-1], (2, 2, 6))]:
+    again = part.reshape(shape)
+    print(again.tolist(), np.shares_memory(again, base), np.shares_memory(part.ravel(), base))

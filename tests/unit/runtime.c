@@ -174,6 +174,27 @@ TEST(runtime_tensor_reshape_keeps_the_data_alive) {
   tvms_release(again);
 }
 
+TEST(runtime_tensor_strided_is_a_part_that_keeps_the_data_alive) {
+  TvmsTensor *t = tensor(2, (int64_t[]){2, 3}, FLOAT32_DL), *column = NULL, *turned = NULL;
+  float *data = tvms_tensor_data(t);
+  for (int i = 0; i < 6; i++) data[i] = (float)i;
+  DLTensor part = {data + 1, {kDLCPU, 0}, 1, FLOAT32_DL, (int64_t[]){2}, (int64_t[]){3}, 0};
+  CHECK(tvms_tensor_strided(&column, t, &part) == 0 && !tvms_tensor_is_compact(column));
+  part = (DLTensor){data + 4, {kDLCPU, 0}, 1, FLOAT32_DL, (int64_t[]){2}, (int64_t[]){-3}, 0};
+  CHECK(tvms_tensor_strided(&turned, column, &part) == 0);
+  part.data = data + 5;
+  part.strides = (int64_t[]){3};
+  CHECK(tvms_tensor_strided(&turned, t, &part) == -1);
+  CHECK(last_error_is("the part does not lie in the memory of the tensor"));
+  tvms_release(t);
+  tvms_release(column);
+  TvmsTensor *copy = NULL;
+  CHECK(tvms_tensor_copy(&copy, turned) == 0);
+  CHECK(((float *)tvms_tensor_data(copy))[0] == 4 && ((float *)tvms_tensor_data(copy))[1] == 1);
+  tvms_release(turned);
+  tvms_release(copy);
+}
+
 TEST(runtime_dlpack_round_trip) {
   TvmsTensor *t = tensor(1, (int64_t[]){4}, FLOAT32_DL), *back = NULL;
   ((float *)tvms_tensor_data(t))[3] = 8;

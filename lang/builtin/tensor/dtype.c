@@ -154,6 +154,13 @@ static bool is_below(DataType t, Value class) {
   return kinds ? strchr(kinds, kind_of(t)) != NULL : dtype_equal(t, dtype_of(class));
 }
 
+/* Of two abstract classes all kinds of the one are of the other. */
+bool scalar_class_is_below(Value a, Value b) {
+  const char *below = class_of(a)->kinds, *above = class_of(b)->kinds;
+  if (!below) return is_below(dtype_of(a), b);
+  return above && strspn(below, above) == strlen(below);
+}
+
 static bool class_has(Value class, Value x) {
   return x.type == &type_tensor && tensor_object(x)->is_scalar && is_below(tensor_dtype(x), class);
 }
@@ -182,11 +189,8 @@ Value scalar_class_named(const char *name) {
 
 static Value np_issubdtype(BuiltinCall *c) {
   bool is_class = c->args[1].type == &type_scalar_class;
-  if (c->args[0].type == &type_scalar_class && class_of(c->args[0])->kinds) {
-    if (!is_class) return value_bool(false);
-    const char *below = class_of(c->args[0])->kinds, *above = class_of(c->args[1])->kinds;
-    return value_bool(above && strspn(below, above) == strlen(below));
-  }
+  bool is_abstract = c->args[0].type == &type_scalar_class && class_of(c->args[0])->kinds;
+  if (is_abstract) return value_bool(is_class && scalar_class_is_below(c->args[0], c->args[1]));
   DataType t = dtype_arg(c->args[0], c->spans[0]);
   if (is_class) return value_bool(is_below(t, c->args[1]));
   return value_bool(dtype_equal(t, dtype_arg(c->args[1], c->spans[1])));

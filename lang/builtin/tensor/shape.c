@@ -11,10 +11,9 @@ static Value *others(BuiltinCall *c) { return c->self.type ? c->args : c->args +
 
 Value tensor_reshaped(Value x, int ndim, const int64_t *shape, Span span) {
   View v = view_of(x);
-  if (!view_is_compact(&v)) v = view_of(tensor_copied(&v, span));
-  int64_t stride = 1;
-  v.ndim = ndim;
-  for (int i = ndim; i-- > 0; stride *= shape[i]) v.shape[i] = shape[i], v.strides[i] = stride;
+  if (view_reshape(&v, ndim, shape)) return tensor_view(&v, span);
+  v = view_of(tensor_copied(&v, span));
+  view_reshape(&v, ndim, shape);
   return tensor_view(&v, span);
 }
 
@@ -56,7 +55,7 @@ static Value np_ravel(BuiltinCall *c) {
   Value x = subject(c);
   View v = view_of(x);
   int64_t size = view_size(&v);
-  return tensor_reshaped(x, 1, &size, c->span);
+  return tensor_reshaped(view_is_compact(&v) ? x : tensor_copied(&v, c->span), 1, &size, c->span);
 }
 
 static Value method_flatten(BuiltinCall *c) {

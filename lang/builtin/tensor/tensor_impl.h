@@ -45,6 +45,8 @@ void view_broadcast(View *v, int ndim, const int64_t *shape, const char *what, S
 /* The common shape of a and b, in out->ndim and out->shape. */
 void broadcast_shapes(const View *a, const View *b, View *out, Span span);
 void view_permute(View *v, const int *order);
+/* The view in another shape of the same size; false if its strides do not allow one. */
+bool view_reshape(View *v, int ndim, const int64_t *shape);
 char *view_at(const View *v, const int64_t *index);
 
 /* Rows of up to 3 views of one shape, in step. */

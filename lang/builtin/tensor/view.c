@@ -86,6 +86,49 @@ char *view_at(const View *v, const int64_t *index) {
   return v->data + offset * dtype_nbytes(v->dtype);
 }
 
+/* ---- reshaping ---- */
+
+/* Dims [lo, hi) of v are as one dim: each continues the next. */
+static bool is_one_run(const View *v, int lo, int hi) {
+  for (int i = lo; i + 1 < hi; i++)
+    if (v->strides[i] != v->shape[i + 1] * v->strides[i + 1]) return false;
+  return true;
+}
+
+static View without_ones(const View *v) {
+  View out = *v;
+  out.ndim = 0;
+  for (int i = 0; i < v->ndim; i++) {
+    if (v->shape[i] == 1) continue;
+    out.shape[out.ndim] = v->shape[i];
+    out.strides[out.ndim++] = v->strides[i];
+  }
+  return out;
+}
+
+/* Old and new dims are taken in groups of equal size; the old ones of a group must be one run,
+ * which the new ones divide. */
+bool view_reshape(View *v, int ndim, const int64_t *shape) {
+  View old = without_ones(v), new = *v;
+  bool is_empty = view_size(v) == 0;
+  new.ndim = ndim;
+  for (int i = 0; i < ndim; i++) new.shape[i] = shape[i], new.strides[i] = 1;
+  for (int from = 0, to = 0; !is_empty && from < old.ndim;) {
+    int lo = from, first = to;
+    int64_t have = old.shape[from++], want = new.shape[to++];
+    while (have != want) {
+      if (have < want) have *= old.shape[from++];
+      else want *= new.shape[to++];
+    }
+    while (from == old.ndim && to < ndim) to++; /* dims of extent 1 at the end */
+    if (!is_one_run(&old, lo, from)) return false;
+    int64_t stride = old.strides[from - 1];
+    for (int i = to; i-- > first; stride *= new.shape[i]) new.strides[i] = stride;
+  }
+  *v = new;
+  return true;
+}
+
 /* ---- rows ---- */
 
 /* Dim i is merged into the last one kept if it continues it in every view. */
