@@ -114,8 +114,11 @@ typedef struct Inline {
   NodeVec order; /* the variable of each index of the buffer */
 } Inline;
 
+/* The value for an element: variables that tell none of it take one step only. */
 static Node *inlined_load(Inline *in, Mutator *m, BufferLoad *load) {
   Map map = {0};
+  for each (Node *, v, &in->what.block->iter_vars)
+    map_set(&map, AS(IterVar, *v)->var, AS(Range, AS(IterVar, *v)->dom)->min);
   for (int i = 0; i < load->indices.len; i++)
     map_set(&map, in->order.at[i], mutate(m, load->indices.at[i]));
   return substitute(in->what.store->value, &map);
@@ -157,6 +160,11 @@ void primitive_compute_inline(ScheduleCall *c) {
   need_local_buffer(c, &p, e.buffer);
   Map positions = {0};
   need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer)->name);
+  for each (Node *, v, &e.block->iter_vars)
+    if (!map_has(&positions, AS(IterVar, *v)->var) &&
+        !expr_is_one(AS(Range, AS(IterVar, *v)->dom)->extent))
+      schedule_fail(c, ref->node, "'%s' does not tell the element of '%s' that is written",
+                    AS(Var, AS(IterVar, *v)->var)->name, AS(Buffer, e.buffer)->name);
   Inline in = {
       .mutator = {.rewrite = inline_block}, .call = c, .what = e, .order = e.store->indices};
   PrimFunc f = *AS(PrimFunc, prim_func_of(c, ref->func));

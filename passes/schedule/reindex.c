@@ -265,8 +265,8 @@ static Node *new_buffer(const Reindex *r, const char *suffix, const char *scope,
 /* One dimension for each variable that the index is made of. */
 void primitive_reindex(ScheduleCall *c) {
   Block *b = AS(Block, block_arg(c, 0)->node);
-  Node *buffer = buffer_named(c, b, 1);
-  Reindex r = begin_reindex(c, buffer, !block_writes(b, buffer));
+  Node *buffer = buffer_named(c, b, 1), *side = AS(Array, c->args.at[1])->items.at[0];
+  Reindex r = begin_reindex(c, buffer, str_same(AS(StringImm, side)->value, "read"));
   NodeVec shape = {0};
   for each (Node *, v, &b->iter_vars) {
     if (!any_mentions(r.indices, AS(IterVar, *v)->var)) continue;
