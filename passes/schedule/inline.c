@@ -160,11 +160,6 @@ void primitive_compute_inline(ScheduleCall *c) {
   need_local_buffer(c, &p, e.buffer);
   Map positions = {0};
   need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer)->name);
-  for each (Node *, v, &e.block->iter_vars)
-    if (!map_has(&positions, AS(IterVar, *v)->var) &&
-        !expr_is_one(AS(Range, AS(IterVar, *v)->dom)->extent))
-      schedule_fail(c, ref->node, "'%s' does not tell the element of '%s' that is written",
-                    AS(Var, AS(IterVar, *v)->var)->name, AS(Buffer, e.buffer)->name);
   Inline in = {
       .mutator = {.rewrite = inline_block}, .call = c, .what = e, .order = e.store->indices};
   PrimFunc f = *AS(PrimFunc, prim_func_of(c, ref->func));
@@ -208,6 +203,33 @@ static void need_one_load(ScheduleCall *c, const Block *b, const Node *buffer, N
   *indices = AS(BufferLoad, l.found.at[0])->indices;
 }
 
+/* Each element that the producer writes is one that the consumer reads: variable i of `read` runs
+ * over all values of the producer's index i. */
+static void need_all_read(ScheduleCall *c, const Elementwise *producer, const Elementwise *consumer,
+                          NodeVec read) {
+  Map domains = {0};
+  Analyzer *facts = arith_new();
+  for each (Node *, v, &producer->block->iter_vars) {
+    Range *dom = AS(Range, AS(IterVar, *v)->dom);
+    map_set(&domains, AS(IterVar, *v)->var, dom);
+    arith_bind_range(facts, AS(IterVar, *v)->var, dom->min, dom->extent);
+  }
+  for (int i = 0; i < read.len; i++) {
+    Range *dom = NULL;
+    Node *lo, *hi;
+    for each (Node *, v, &consumer->block->iter_vars)
+      if (AS(IterVar, *v)->var == read.at[i]) dom = AS(Range, AS(IterVar, *v)->dom);
+    bool inside =
+        arith_bounds_over(producer->store->indices.at[i], &domains, &lo, &hi) &&
+        arith_can_prove(facts, expr_binary(NK_GE, lo, dom->min, c->span)) &&
+        arith_can_prove(facts, expr_binary(NK_LT, hi, expr_add(dom->min, dom->extent), c->span));
+    if (!inside)
+      schedule_fail(c, &consumer->block->node,
+                    "block '%s' does not read all that block '%s' writes", consumer->block->name,
+                    producer->block->name);
+  }
+}
+
 void primitive_reverse_compute_inline(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
   Place p;
@@ -230,6 +252,7 @@ void primitive_reverse_compute_inline(ScheduleCall *c) {
   if (positions.live != consumer.block->iter_vars.len)
     schedule_fail(c, ref->node, "block '%s' must read an element for each of its steps",
                   consumer.block->name);
+  need_all_read(c, &producer, &consumer, indices);
   for (int i = 0; i < indices.len; i++)
     map_set(&vars, indices.at[i], producer.store->indices.at[i]);
   Inline in = {.mutator = {.rewrite = replace_load}, .call = c, .what = producer};
