@@ -90,16 +90,6 @@ Place place_prefix(const Place *p, int n) {
   return q;
 }
 
-/* No bound of any dimension is known. */
-static NodeVec whole_of(const Node *buffer) {
-  NodeVec none = {0};
-  for each (Node *, d, &AS(Buffer, buffer)->shape) {
-    (void)d;
-    vec_push(&none, NULL);
-  }
-  return none;
-}
-
 /* The blocks that read what `block` does: no writer stands between them. */
 static NodeVec readers_beside(Node *scope, const Node *block, Node *buffer) {
   NodeVec realizes = child_realizes(scope), out = {0};
@@ -226,10 +216,9 @@ void primitive_cache_read(ScheduleCall *c) {
   Touched touched = {.buffer = k.buffer};
   for each (Node *, u, &users) {
     Place user = place_of(c, k.ref->func, *u);
-    bool below = false; /* what another block reads elsewhere is not known here: all of it */
-    for each (Node *, s, &user.path) below |= *s == first.path.at[level];
-    if (below) touch_below(&touched, &user, level, AS(Block, *u)->reads, facts);
-    else touched.lo = touched.hi = whole_of(k.buffer);
+    int shared = 0; /* statements around both it and the copy */
+    while (shared < level && user.path.at[shared] == first.path.at[shared]) shared++;
+    touch_below(&touched, &user, shared, AS(Block, *u)->reads, facts);
   }
   need_known_region(c, &k, &first, level, &touched);
   finish_cache(c, &k, &first, level, &touched, users, false, facts);
