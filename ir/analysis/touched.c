@@ -113,7 +113,7 @@ NodeVec touched_ranges(const Touched *t, Analyzer *facts) {
     if (lo) {
       n = expr_add(expr_sub(t->hi.at[i], lo), int_imm(lo->dtype, 1, lo->span));
       n = arith_simplify(facts, n);
-      if (!arith_can_prove(facts, expr_binary(NK_LE, n, size, n->span))) n = NULL;
+      if (arith_can_prove(facts, expr_binary(NK_GE, n, size, n->span))) n = NULL;
     }
     Node *start = n ? arith_simplify(facts, lo) : int_imm(size->dtype, 0, size->span);
     vec_push(&out, MAKE(Range, size->span, VOID_TYPE, .min = start, .extent = n ? n : size));

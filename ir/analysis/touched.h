@@ -20,7 +20,7 @@ bool is_domain_bound(const BlockRealize *r, Node *cond, Analyzer *facts);
 void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, Analyzer *facts);
 /* Adds a BufferRegion of a block. */
 void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts);
-/* As Ranges; a dimension that is not known, or seems larger than the buffer, is whole. */
+/* As Ranges; a dimension that is not known, or not less than the buffer's, is whole. */
 NodeVec touched_ranges(const Touched *t, Analyzer *facts);
 /* What each step of the loop (the region is told in terms of its variable) touches is known to be
  * apart from what all other steps do. */

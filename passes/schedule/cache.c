@@ -90,16 +90,6 @@ Place place_prefix(const Place *p, int n) {
   return q;
 }
 
-/* No bound of any dimension is known. */
-static NodeVec whole_of(const Node *buffer) {
-  NodeVec none = {0};
-  for each (Node *, d, &AS(Buffer, buffer)->shape) {
-    (void)d;
-    vec_push(&none, NULL);
-  }
-  return none;
-}
-
 /* The blocks that read what `block` does: no writer stands between them. */
 static NodeVec readers_beside(Node *scope, const Node *block, Node *buffer) {
   NodeVec realizes = child_realizes(scope), out = {0};
@@ -168,6 +158,23 @@ static Node *condition_at(const Place *user, int level) {
   return out;
 }
 
+/* All of the buffer is only there once the loops of its writers are done. */
+static void need_known_region(ScheduleCall *c, const Cache *k, const Place *p, int level,
+                              const Touched *t) {
+  bool known = true;
+  for each (Node *, lo, &t->lo) known &= *lo != NULL;
+  for (int i = 0; i < level && !known; i++) {
+    if (!IS(For, p->path.at[i])) continue;
+    NodeVec below = child_realizes(p->path.at[i]);
+    for each (Node *, r, &below)
+      if (block_writes(AS(Block, AS(BlockRealize, *r)->block), k->buffer))
+        schedule_fail(c, k->ref->node,
+                      "what is used of '%s' in a step of the loop '%s', which writes it, is not "
+                      "understood",
+                      AS(Buffer, k->buffer)->name, AS(Var, AS(For, p->path.at[i])->var)->name);
+  }
+}
+
 /* Puts the nest that copies `region` beside the statement of `p` at `level`. */
 static void finish_cache(ScheduleCall *c, const Cache *k, const Place *p, int level,
                          const Touched *touched, NodeVec blocks, bool after, Analyzer *facts) {
@@ -209,11 +216,11 @@ void primitive_cache_read(ScheduleCall *c) {
   Touched touched = {.buffer = k.buffer};
   for each (Node *, u, &users) {
     Place user = place_of(c, k.ref->func, *u);
-    bool below = false; /* what another block reads elsewhere is not known here: all of it */
-    for each (Node *, s, &user.path) below |= *s == first.path.at[level];
-    if (below) touch_below(&touched, &user, level, AS(Block, *u)->reads, facts);
-    else touched.lo = touched.hi = whole_of(k.buffer);
+    int shared = 0; /* statements around both it and the copy */
+    while (shared < level && user.path.at[shared] == first.path.at[shared]) shared++;
+    touch_below(&touched, &user, shared, AS(Block, *u)->reads, facts);
   }
+  need_known_region(c, &k, &first, level, &touched);
   finish_cache(c, &k, &first, level, &touched, users, false, facts);
 }
 
@@ -262,6 +269,7 @@ void primitive_cache_inplace(ScheduleCall *c) {
   Touched touched = {.buffer = k.buffer};
   touch_below(&touched, &k.place, level, b->reads, facts);
   touch_below(&touched, &k.place, level, b->writes, facts);
+  need_known_region(c, &k, &k.place, level, &touched);
   NodeVec region = touched_ranges(&touched, facts);
   const char *name = AS(Buffer, k.to)->name;
   Node *in, *out, *cond = condition_at(&k.place, level);

@@ -114,8 +114,11 @@ typedef struct Inline {
   NodeVec order; /* the variable of each index of the buffer */
 } Inline;
 
+/* The value for an element: variables that tell none of it take one step only. */
 static Node *inlined_load(Inline *in, Mutator *m, BufferLoad *load) {
   Map map = {0};
+  for each (Node *, v, &in->what.block->iter_vars)
+    map_set(&map, AS(IterVar, *v)->var, AS(Range, AS(IterVar, *v)->dom)->min);
   for (int i = 0; i < load->indices.len; i++)
     map_set(&map, in->order.at[i], mutate(m, load->indices.at[i]));
   return substitute(in->what.store->value, &map);
@@ -200,6 +203,33 @@ static void need_one_load(ScheduleCall *c, const Block *b, const Node *buffer, N
   *indices = AS(BufferLoad, l.found.at[0])->indices;
 }
 
+/* Each element that the producer writes is one that the consumer reads: variable i of `read` runs
+ * over all values of the producer's index i. */
+static void need_all_read(ScheduleCall *c, const Elementwise *producer, const Elementwise *consumer,
+                          NodeVec read) {
+  Map domains = {0};
+  Analyzer *facts = arith_new();
+  for each (Node *, v, &producer->block->iter_vars) {
+    Range *dom = AS(Range, AS(IterVar, *v)->dom);
+    map_set(&domains, AS(IterVar, *v)->var, dom);
+    arith_bind_range(facts, AS(IterVar, *v)->var, dom->min, dom->extent);
+  }
+  for (int i = 0; i < read.len; i++) {
+    Range *dom = NULL;
+    Node *lo, *hi;
+    for each (Node *, v, &consumer->block->iter_vars)
+      if (AS(IterVar, *v)->var == read.at[i]) dom = AS(Range, AS(IterVar, *v)->dom);
+    bool inside =
+        arith_bounds_over(producer->store->indices.at[i], &domains, &lo, &hi) &&
+        arith_can_prove(facts, expr_binary(NK_GE, lo, dom->min, c->span)) &&
+        arith_can_prove(facts, expr_binary(NK_LT, hi, expr_add(dom->min, dom->extent), c->span));
+    if (!inside)
+      schedule_fail(c, &consumer->block->node,
+                    "block '%s' does not read all that block '%s' writes", consumer->block->name,
+                    producer->block->name);
+  }
+}
+
 void primitive_reverse_compute_inline(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
   Place p;
@@ -222,6 +252,7 @@ void primitive_reverse_compute_inline(ScheduleCall *c) {
   if (positions.live != consumer.block->iter_vars.len)
     schedule_fail(c, ref->node, "block '%s' must read an element for each of its steps",
                   consumer.block->name);
+  need_all_read(c, &producer, &consumer, indices);
   for (int i = 0; i < indices.len; i++)
     map_set(&vars, indices.at[i], producer.store->indices.at[i]);
   Inline in = {.mutator = {.rewrite = replace_load}, .call = c, .what = producer};

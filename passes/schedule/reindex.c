@@ -115,9 +115,9 @@ static NodeVec users_apart(const Reindex *r) {
   return apart;
 }
 
-/* The block runs for all values of the variables that take part: all of the new buffer is written.
- */
-static void need_all_written(Reindex *r, const Node *stmt) {
+/* The block runs for all values of the variables that take part: it writes all of the new buffer,
+ * or reads all that is copied. */
+static void need_all_run(Reindex *r, const Node *stmt) {
   BlockRealize *realize = AS(BlockRealize, realize_of(&r->place));
   NodeVec loops = loops_around(&r->place), values = {0};
   Map ranges = {0};
@@ -215,10 +215,7 @@ static void finish_reindex(Reindex *r, Node *new) {
     schedule_fail(c, r->ref->node, "block '%s' is not known to write each element of '%s' once",
                   r->block->name, AS(Buffer, r->buffer)->name);
   int level = copy_level(r);
-  BlockRealize *realize = AS(BlockRealize, realize_of(&r->place));
-  if (r->reads && !is_domain_bound(realize, realize->predicate, facts_at(&r->place)))
-    schedule_fail(c, r->ref->node, "the block '%s' runs under a condition", r->block->name);
-  if (!r->reads) need_all_written(r, r->ref->node);
+  need_all_run(r, r->ref->node);
   Node *nest = copying_nest(r, new, &made);
   Map redirected = {0};
   map_set(&redirected, r->ref->node, r->ref->node);
@@ -265,8 +262,8 @@ static Node *new_buffer(const Reindex *r, const char *suffix, const char *scope,
 /* One dimension for each variable that the index is made of. */
 void primitive_reindex(ScheduleCall *c) {
   Block *b = AS(Block, block_arg(c, 0)->node);
-  Node *buffer = buffer_named(c, b, 1);
-  Reindex r = begin_reindex(c, buffer, !block_writes(b, buffer));
+  Node *buffer = buffer_named(c, b, 1), *side = AS(Array, c->args.at[1])->items.at[0];
+  Reindex r = begin_reindex(c, buffer, str_same(AS(StringImm, side)->value, "read"));
   NodeVec shape = {0};
   for each (Node *, v, &b->iter_vars) {
     if (!any_mentions(r.indices, AS(IterVar, *v)->var)) continue;
