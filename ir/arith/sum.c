@@ -1,14 +1,6 @@
 /* sum.c -- sums and products as canonical linear forms. */
 #include "ir/arith/arith_impl.h"
 
-static void remove_term(Linear *l, int i) {
-  for (int k = i + 1; k < l->terms.len; k++) {
-    l->terms.at[k - 1] = l->terms.at[k];
-    l->coeffs.at[k - 1] = l->coeffs.at[k];
-  }
-  l->terms.len = --l->coeffs.len;
-}
-
 /* The place of coeff * term; -1 if it is not in the form with just that coefficient. */
 static int find_exactly(const Linear *l, Node *term, int64_t coeff) {
   for (int i = 0; i < l->terms.len; i++)
@@ -16,37 +8,66 @@ static int find_exactly(const Linear *l, Node *term, int64_t coeff) {
   return -1;
 }
 
-/* The term (x // m) * m, or what of it is a term, beside k * (x % m). */
-static int find_quotient(Analyzer *a, const Linear *l, Node *mod, int64_t k) {
-  Node *x = as_binary(mod)->a, *m = as_binary(mod)->b;
+/* Is y - x a multiple of c, whatever the variables are? */
+static bool is_congruent(Analyzer *a, Node *y, Node *x, int64_t c) {
+  Linear ly, lx, d;
+  if (!exact_form(a, y, false, &ly) || !exact_form(a, x, false, &lx) || !linear_sub(&ly, &lx, &d))
+    return false;
+  for each (int64_t, k, &d.coeffs)
+    if (*k % c) return false;
+  return d.constant % c == 0;
+}
+
+/* The term (y // c) * c beside k * (x % c), where y % c is the same. */
+static int find_congruent(Analyzer *a, const Linear *l, Node *mod, int64_t k, int64_t c) {
+  int64_t divisor, scaled;
+  if (mod->kind != NK_FloorMod || c < 2 || __builtin_mul_overflow(k, c, &scaled)) return -1;
+  for (int i = 0; i < l->terms.len; i++) {
+    Node *t = l->terms.at[i];
+    if (t->kind != NK_FloorDiv || l->coeffs.at[i] != scaled) continue;
+    bool fits = expr_is_const_int(as_binary(t)->b, &divisor) && divisor == c;
+    if (fits && is_congruent(a, as_binary(t)->a, as_binary(mod)->a, c)) return i;
+  }
+  return -1;
+}
+
+/* The term (x // m) * m, or what of it is a term, beside k * (x % m). *whole: x, or what stands for
+ * it in the quotient. */
+static int find_quotient(Analyzer *a, const Linear *l, Node *mod, int64_t k, Node **whole) {
+  Node *x = *whole = as_binary(mod)->a, *m = as_binary(mod)->b;
   NodeKind kind = mod->kind == NK_FloorMod ? NK_FloorDiv : NK_Div;
   Node *quotient = arith_binary(kind, x, m, mod->span);
   int64_t c, scaled;
-  if (expr_is_const_int(m, &c))
-    return c && !__builtin_mul_overflow(k, c, &scaled) ? find_exactly(l, quotient, scaled) : -1;
+  if (expr_is_const_int(m, &c)) {
+    int i = c && !__builtin_mul_overflow(k, c, &scaled) ? find_exactly(l, quotient, scaled) : -1;
+    if (i < 0 && (i = find_congruent(a, l, mod, k, c)) >= 0) *whole = as_binary(l->terms.at[i])->a;
+    return i;
+  }
   ConstBound b = arith_const_bound(a, m);
   if (b.lo <= 0 && b.hi >= 0) return -1;
   return find_exactly(l, arith_binary(NK_Mul, quotient, m, mod->span), k);
 }
 
+static Linear without_terms(const Linear *l, int i, int j) {
+  Linear rest = {.constant = l->constant};
+  for (int n = 0; n < l->terms.len; n++) {
+    if (n == i || n == j) continue;
+    vec_push(&rest.terms, l->terms.at[n]);
+    vec_push(&rest.coeffs, l->coeffs.at[n]);
+  }
+  return rest;
+}
+
 /* (x // m) * m + x % m is x. */
 static bool join_quotient(Analyzer *a, Linear *l) {
   for (int i = 0; i < l->terms.len; i++) {
-    Node *mod = l->terms.at[i];
+    Node *mod = l->terms.at[i], *whole;
     if (mod->kind != NK_FloorMod && mod->kind != NK_Mod) continue;
     int64_t k = l->coeffs.at[i];
-    int q = find_quotient(a, l, mod, k);
-    Linear x, sum, rest = *l;
-    if (q < 0 || !linear_of(NULL, as_binary(mod)->a, false, &x)) continue;
-    rest.terms = (NodeVec){0};
-    rest.coeffs.at = NULL;
-    rest.coeffs.len = rest.coeffs.cap = 0;
-    for (int j = 0; j < l->terms.len; j++) {
-      vec_push(&rest.terms, l->terms.at[j]);
-      vec_push(&rest.coeffs, l->coeffs.at[j]);
-    }
-    remove_term(&rest, i > q ? i : q);
-    remove_term(&rest, i > q ? q : i);
+    int q = find_quotient(a, l, mod, k, &whole);
+    Linear x, sum;
+    if (q < 0 || !linear_of(NULL, whole, false, &x)) continue;
+    Linear rest = without_terms(l, i, q);
     if (!linear_combine(&rest, 1, &x, k, &sum)) continue;
     *l = sum;
     return true;
