@@ -281,7 +281,8 @@ void run_outside(void (*step)(void *), void *context);
 /* ---- schedules by rules (schedule_rules.c) ---- */
 
 void schedule_rules_start(void);
-Value target_namespace(void); /* what stdlib/module/tvm/target.tvms is made of */
+Value target_namespace(void);  /* what stdlib/module/tvm/target.tvms is made of */
+Value measure_namespace(void); /* the same of stdlib/module/tvm/measure.tvms */
 
 /* ---- modules of the standard library, written in the language (library.c) ---- */
 

@@ -5,6 +5,7 @@
 #include "lower/lower.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/stack.h"
+#include <time.h>
 
 /* ---- arguments ---- */
 
@@ -156,24 +157,67 @@ static Value unmarshal(int type, TvmsValue v, bool owned) {
 
 /* ---- packed functions as values ---- */
 
-static Value packed_call(Value f, CallArgs *args) {
-  Span span = args->span;
-  if (args->names.len)
-    raise("TypeError", span, "compiled functions take arguments by position only");
-  Marshal m = {0};
-  for each (Value, v, &args->positional) marshal(&m, *v, span);
-  for each (Lent, l, &m.lent) l->before = compact_copy(l->copy, &m, span);
-  TvmsValue ret = {0};
-  int type = TVMS_NONE;
+static void marshal_args(Marshal *m, const ValueVec *args, Span span) {
+  for each (Value, v, args) marshal(m, *v, span);
+  for each (Lent, l, &m->lent) l->before = compact_copy(l->copy, m, span);
+}
+
+static int call_marshalled(TvmsFunc *f, Marshal *m, TvmsValue *ret, int *type) {
   int was = interrupt_outside;
+  *ret = (TvmsValue){0};
+  *type = TVMS_NONE;
   interrupt_outside = 1;
-  int status = tvms_func_call(handle_object(f), m.values.at, m.types.at, m.values.len, &ret, &type);
+  int status = tvms_func_call(f, m->values.at, m->types.at, m->values.len, ret, type);
   interrupt_outside = was;
-  for each (Lent, l, &m.lent) tensor_take_changes(l->tensor, l->copy, l->before);
-  for each (void *, object, &m.made) tvms_release(*object);
-  if (status) interrupt_check(span); /* the interpreter stops for it */
-  if (status) raise("RuntimeError", span, "%s", tvms_last_error());
+  return status;
+}
+
+static void marshal_end(Marshal *m) {
+  for each (Lent, l, &m->lent) tensor_take_changes(l->tensor, l->copy, l->before);
+  for each (void *, object, &m->made) tvms_release(*object);
+}
+
+_Noreturn static void raise_failure(Span span) {
+  interrupt_check(span); /* the interpreter stops for it */
+  raise("RuntimeError", span, "%s", tvms_last_error());
+}
+
+static Value packed_call(Value f, CallArgs *args) {
+  if (args->names.len)
+    raise("TypeError", args->span, "compiled functions take arguments by position only");
+  Marshal m = {0};
+  TvmsValue ret;
+  int type;
+  marshal_args(&m, &args->positional, args->span);
+  int status = call_marshalled(handle_object(f), &m, &ret, &type);
+  marshal_end(&m);
+  if (status) raise_failure(args->span);
   return unmarshal(type, ret, true);
+}
+
+/* Seconds of `number` calls, or -1. */
+static double time_calls(TvmsFunc *f, Marshal *m, int64_t number) {
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  for (int64_t i = 0; i < number; i++) {
+    TvmsValue ret;
+    int type;
+    if (interrupt_pending || call_marshalled(f, m, &ret, &type)) return -1;
+    tvms_value_release(type, ret);
+  }
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+double packed_seconds(Value function, const ValueVec *args, int64_t number, Span span) {
+  Marshal m = {0};
+  TvmsFunc *f = packed_of_value(function, span);
+  marshal_args(&m, args, span);
+  double seconds = time_calls(f, &m, number);
+  marshal_end(&m);
+  tvms_release(f);
+  if (seconds < 0) raise_failure(span);
+  return seconds;
 }
 
 static const ValueType type_packed = {.name = "packed function", .call = packed_call};
@@ -303,18 +347,18 @@ static Value built_get_function(BuiltinCall *call) {
 }
 
 static Value built_time_evaluator(BuiltinCall *call) {
-  Value machine = library_attr("tvm.relax", "VirtualMachine");
-  Value vm = value_call_with(machine, 1, &call->self, call->span);
-  Value make = value_get_attr(vm, str_intern("time_evaluator"), call->span);
-  return value_call_with(make, 4, call->args, call->span);
+  Value make = library_attr("tvm.measure", "time_evaluator");
+  Value args[] = {built_get_item(call->self, call->args[0], call->spans[0]), call->args[1],
+                  call->args[2], call->args[3], call->args[4]};
+  return value_call_with(make, 5, args, call->span);
 }
 
 static const Builtin built_methods[] = {
     {"export_library", "file_name, *, addons=None, workspace_dir=None, **options", built_export,
      "writes the module as a library"},
     {"get_function", "name, query_imports=False", built_get_function, "a function by its name"},
-    {"time_evaluator", "func_name, dev=None, number=10, repeat=1, **options", built_time_evaluator,
-     "a function whose call measures that of the compiled one"},
+    {"time_evaluator", "func_name, dev=None, number=10, repeat=1, min_repeat_ms=0, **options",
+     built_time_evaluator, "a function whose call measures that of the compiled one"},
 };
 enum { BUILT_METHODS = sizeof built_methods / sizeof *built_methods };
 

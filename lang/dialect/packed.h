@@ -11,6 +11,8 @@
 TvmsFunc *packed_of_value(Value f, Span span);
 /* A packed function as a callable value; takes the reference over. */
 Value value_packed(TvmsFunc *f);
+/* How long `number` calls of a function take, one after the other, with the same arguments. */
+double packed_seconds(Value function, const ValueVec *args, int64_t number, Span span);
 /* A compiled module: mod["name"], mod.name; takes the reference over. */
 Value value_built_module(TvmsModule *m);
 /* The same, compiled here from this: it can be written as a library. */

@@ -6,6 +6,8 @@ B=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")" || exit 1
 work=$B/bench
 mkdir -p "$work"
+echo '-- matrix products beside OpenBLAS'
+echo '#include <cblas.h>' | cc -E - >/dev/null 2>&1 || { echo 'not measured: libopenblas-dev is not installed'; exit 0; }
 cc -O3 -march=native -I../../target/runtime -rdynamic -o "$work/gemm" gemm.c "$B/libtvms_runtime.a" -lopenblas -lpthread -ldl -lm || exit 1
 
 for shape in '512 512 512' '1024 1024 1024' '2048 2048 2048' '384 3072 768' '127 127 127' '1000 1001 999' '1 1024 1024' '1024 1024 3'; do
