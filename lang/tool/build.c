@@ -11,9 +11,10 @@ static const struct {
   const char *word, *suffix;
   EmitKind kind;
 } forms[] = {{"so", ".so", EMIT_SHARED},
-             {"o", ".o", EMIT_OBJECT},
+             {"obj", ".o", EMIT_OBJECT},
              {"asm", ".s", EMIT_ASM},
-             {"llvm", ".ll", EMIT_LLVM}};
+             {"llvm-ir", ".ll", EMIT_LLVM},
+             {"c", ".c", EMIT_C}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
 static bool ends_with(const char *text, const char *suffix) {

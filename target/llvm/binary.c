@@ -83,18 +83,11 @@ static LLVMValueRef float_arithmetic(Gen *g, NodeKind kind, DataType t, LLVMValu
   return gen_narrow(g, gen_fp(g, v), t);
 }
 
-/* Does the range of the result show that it did not wrap? */
-static bool cannot_wrap(Gen *g, Node *n) {
-  if (n->dtype.code != DTYPE_INT || n->dtype.bits < 32) return false;
-  Range64 r = range_of(g, n);
-  return r.lo > dtype_min_int(n->dtype) && r.hi < dtype_max_int(n->dtype);
-}
-
 static LLVMValueRef int_arithmetic(Gen *g, Node *n, LLVMValueRef a, LLVMValueRef b) {
   LLVMValueRef v = n->kind == NK_Add   ? LLVMBuildAdd(g->b, a, b, "")
                    : n->kind == NK_Sub ? LLVMBuildSub(g->b, a, b, "")
                                        : LLVMBuildMul(g->b, a, b, "");
-  if (LLVMIsABinaryOperator(v) && cannot_wrap(g, n)) LLVMSetNSW(v, true);
+  if (LLVMIsABinaryOperator(v) && range_cannot_wrap(&g->f->ranges, n)) LLVMSetNSW(v, true);
   return v;
 }
 

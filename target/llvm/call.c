@@ -80,7 +80,7 @@ LLVMValueRef gen_c_call(Gen *g, const char *name, LLVMTypeRef ret, int n, LLVMVa
 }
 
 static void check_c_type(Node *n, DataType t) {
-  bool is_bits = type_is_small_float(t) && t.code != DTYPE_FLOAT;
+  bool is_bits = lowered_is_small_float(t) && t.code != DTYPE_FLOAT;
   if (is_bits)
     error_raisef("CompileError", n->span, "C functions can't take or return %s", dtype_text(t));
 }
@@ -116,7 +116,7 @@ LLVMValueRef gen_kernel_call(Gen *g, Call *n) {
   if (count != n->args.len)
     error_raisef("CompileError", n->node.span, "%s takes %d arguments, %d given", name, count,
                  n->args.len);
-  bool packed = dict_get_int(f->attrs, "tvms.packed", 0) != 0;
+  bool packed = lowered_is_packed(f);
   bool has_result = !packed && !dtype_is_void(f->ret_dtype);
   LLVMValueRef *args = NEW_ARRAY(LLVMValueRef, count + 1), result = NULL;
   for (int i = 0; i < count; i++)

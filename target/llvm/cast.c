@@ -25,13 +25,13 @@ LLVMValueRef gen_to_memory(Gen *g, LLVMValueRef v, DataType t) {
 }
 
 LLVMValueRef gen_widen(Gen *g, LLVMValueRef v, DataType t) {
-  if (!type_is_small_float(t)) return v;
+  if (!lowered_is_small_float(t)) return v;
   if (t.code == DTYPE_FLOAT) return LLVMBuildFPExt(g->b, v, type_of(g, type_compute(t)), "");
   return small_float_widen(g, v, t);
 }
 
 LLVMValueRef gen_narrow(Gen *g, LLVMValueRef v, DataType t) {
-  if (!type_is_small_float(t)) return v;
+  if (!lowered_is_small_float(t)) return v;
   if (t.code == DTYPE_FLOAT) return LLVMBuildFPTrunc(g->b, v, type_of(g, t), "");
   return small_float_narrow(g, v, t);
 }
@@ -65,7 +65,7 @@ static LLVMValueRef round_to_odd(Gen *g, LLVMValueRef v, DataType from) {
 }
 
 static LLVMValueRef float_to_float(Gen *g, LLVMValueRef v, DataType from, DataType to) {
-  if (type_is_small_float(to)) {
+  if (lowered_is_small_float(to)) {
     v = from.bits == 64 ? round_to_odd(g, v, from) : gen_widen(g, v, from);
     return gen_narrow(g, v, to);
   }
@@ -77,7 +77,7 @@ static LLVMValueRef float_to_float(Gen *g, LLVMValueRef v, DataType from, DataTy
 
 static LLVMValueRef int_to_float(Gen *g, LLVMValueRef v, DataType from, DataType to) {
   DataType through = to;
-  if (type_is_small_float(to))
+  if (lowered_is_small_float(to))
     through =
         dtype_with_lanes(from.bits > 16 && to.code != DTYPE_FLOAT ? FLOAT64 : FLOAT32, to.lanes);
   LLVMTypeRef type = type_of(g, through);

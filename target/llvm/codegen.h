@@ -23,6 +23,8 @@
 
 #include "ir/ir.h"
 #include "ir/target.h"
+#include "target/lowered.h"
+#include "target/range.h"
 #include "target/target.h"
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -45,8 +47,7 @@ typedef struct Func {
   LLVMValueRef llvm;
   LLVMBasicBlockRef entry; /* holds the allocas; ends in a branch to the first real block */
   Map values;              /* Var to LLVMValueRef */
-  Map ranges;              /* Var to Range64 *: integers that are known better than by dtype */
-  Map known_ranges;        /* Binary to Range64 *, as long as no variable is bound anew */
+  Ranges ranges;
   Map distinct;            /* pointer Vars whose memory no other pointer reaches */
   VEC(LLVMValueRef) heap;  /* allocations to free on the way out */
   VEC(LoopScope) loops;    /* innermost last */
@@ -79,14 +80,10 @@ LLVMTargetMachineRef machine_new(const Target *target, bool in_process);
 
 /* ---- module.c, function.c ---- */
 
-#define EXPORT_PREFIX "__tvms_" /* of the symbol of an exported function */
-
 /* Generates and optimizes all of `module` for g->target. Raises; free with gen_dispose() in any
  * case. */
 void gen_module(Gen *g, Node *module, const Target *target, bool in_process);
 void gen_dispose(Gen *g);
-/* The functions with a symbol, in order. */
-NodeVec gen_exports(Node *module);
 
 void gen_declare_function(Gen *g, const char *name, PrimFunc *f);
 void gen_function(Gen *g, const char *name, PrimFunc *f);
@@ -107,9 +104,7 @@ LLVMTypeRef type_of(Gen *g, DataType t);        /* in a register */
 LLVMTypeRef type_in_memory(Gen *g, DataType t); /* the same lanes */
 LLVMTypeRef type_ptr(Gen *g);
 LLVMTypeRef type_int(Gen *g, unsigned bits);
-int type_nbytes(DataType elem);    /* of one scalar in memory */
 DataType type_compute(DataType t); /* float32 for the small floats, else t */
-bool type_is_small_float(DataType t);
 /* The type `scalar` with the lanes of t. */
 LLVMTypeRef type_lanes(LLVMTypeRef scalar, DataType t);
 /* Raises if the llvm target has no such type. */
@@ -134,14 +129,6 @@ LLVMValueRef gen_from_memory(Gen *g, LLVMValueRef v, DataType t);
 LLVMValueRef gen_to_memory(Gen *g, LLVMValueRef v, DataType t);
 LLVMValueRef small_float_widen(Gen *g, LLVMValueRef bits, DataType t);
 LLVMValueRef small_float_narrow(Gen *g, LLVMValueRef f32, DataType t);
-
-/* ---- range.c: what is known of an integer ---- */
-
-typedef struct Range64 {
-  int64_t lo, hi; /* both included */
-} Range64;
-Range64 range_of(Gen *g, Node *n); /* that of its dtype, if no more is known */
-void range_bind(Gen *g, Node *var, Range64 r);
 
 /* ---- expr.c, binary.c, divide.c ---- */
 
@@ -200,7 +187,6 @@ void gen_for(Gen *g, For *n);
 void gen_while(Gen *g, While *n);
 /* for (var = begin; var < end; var++); `range` bounds the variable. */
 void gen_loop(Gen *g, For *n, LLVMValueRef begin, LLVMValueRef end, Range64 range);
-Range64 loop_range(Gen *g, For *n);
 void gen_parallel(Gen *g, For *n);
 LLVMBasicBlockRef gen_block(Gen *g, const char *name); /* appended to the function */
 void gen_bind(Gen *g, Node *var, LLVMValueRef value);

@@ -28,7 +28,7 @@ static LLVMValueRef choose(Division *d, LLVMValueRef cond, LLVMValueRef then, LL
 static Division guard(Gen *g, Binary *n, LLVMValueRef a, LLVMValueRef b) {
   DataType t = n->node.dtype;
   Division d = {g, t, a, b, NULL, NULL};
-  Range64 r = range_of(g, n->b);
+  Range64 r = range_of(&g->f->ranges, n->b);
   bool unknown = t.code == DTYPE_UINT && t.bits == 64 && !LLVMIsConstant(b);
   if ((r.lo <= 0 && r.hi >= 0) || unknown) d.zero = equals(&d, b, 0);
   if (is_signed(t) && r.lo <= -1 && r.hi >= -1) d.minus_one = equals(&d, b, -1);
@@ -112,7 +112,7 @@ static LLVMValueRef divide_floats(Gen *g, Binary *n, LLVMValueRef a, LLVMValueRe
 LLVMValueRef gen_divide(Gen *g, Node *n, LLVMValueRef a, LLVMValueRef b) {
   Binary *binary = (Binary *)(void *)n;
   if (dtype_is_float(n->dtype)) return divide_floats(g, binary, a, b);
-  Range64 ra = range_of(g, binary->a), rb = range_of(g, binary->b);
+  Range64 ra = range_of(&g->f->ranges, binary->a), rb = range_of(&g->f->ranges, binary->b);
   bool floors = n->kind == NK_FloorDiv || n->kind == NK_FloorMod;
   bool is_power = rb.lo == rb.hi && rb.lo > 0 && (rb.lo & (rb.lo - 1)) == 0;
   if (is_power && (floors || ra.lo >= 0) && n->kind != NK_Div && n->kind != NK_Mod)

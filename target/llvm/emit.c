@@ -1,17 +1,12 @@
-/* emit.c -- files: LLVM's text, assembly, objects and shared libraries.
- *
- * A file is written under a temporary name beside its own and renamed when it is whole, so that a
- * failure leaves what was there before. */
+/* emit.c -- files: LLVM's text, assembly, objects and shared libraries. */
+#include "target/output.h"
 #include "target/llvm/codegen.h"
-#include <errno.h>
-#include <sys/stat.h>
-#include <stdio.h>
 #include <unistd.h>
 
 typedef struct Emission {
   Gen gen;
   EmitKind kind;
-  const char *path, *object, *temporary;
+  const char *object, *temporary;
 } Emission;
 
 static void emit_machine_code(Emission *e, LLVMCodeGenFileType type, const char *path) {
@@ -37,29 +32,18 @@ static void emit(void *context) {
     emit_machine_code(e, LLVMObjectFile, e->object);
     link_shared(e->object, e->temporary);
     break;
+  case EMIT_C: BUG("C by LLVM");
   }
-  if (rename(e->temporary, e->path))
-    error_raisef("CompileError", (Span){0}, "can't write '%s': %s", e->path, strerror(errno));
-}
-
-/* Renaming onto a device or a pipe would replace it. */
-static void check_regular(const char *path) {
-  struct stat s;
-  if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
-    error_raisef("CompileError", (Span){0}, "can't write '%s': it is no regular file", path);
 }
 
 void emit_file(Node *module, const Target *target, EmitKind kind, const char *path) {
-  check_regular(path);
-  Emission e = {.gen = {.module = module, .target = target}, .kind = kind, .path = path};
-  /* A path that begins with '-' must not look like an option to a linker. */
-  const char *here = path[0] == '/' ? "" : "./";
-  e.temporary = str_format("%s%s.%d.tmp", here, path, (int)getpid());
-  e.object = str_format("%s%s.%d.tmp.o", here, path, (int)getpid());
+  if (kind == EMIT_C)
+    error_raisef("CompileError", (Span){0}, "the llvm target writes no C: use --target c");
+  Emission e = {.gen = {.module = module, .target = target}, .kind = kind};
+  e.temporary = output_begin(path);
+  e.object = str_format("%s.o", e.temporary);
   Error *error = protect(emit, &e);
   gen_dispose(&e.gen);
   unlink(e.object);
-  if (!error) return;
-  unlink(e.temporary);
-  error_raise(error);
+  output_end(path, e.temporary, error);
 }

@@ -82,7 +82,7 @@ static LLVMValueRef gen_shuffle(Gen *g, Shuffle *n) {
 
 static LLVMValueRef gen_let(Gen *g, Let *n) {
   LLVMValueRef value = gen_cast(g, gen_expr(g, n->value), n->value->dtype, n->var->dtype);
-  range_bind(g, n->var, range_of(g, n->value));
+  range_bind(&g->f->ranges, n->var, range_of(&g->f->ranges, n->value));
   gen_bind(g, n->var, value);
   return gen_expr(g, n->body);
 }

@@ -3,8 +3,6 @@
 
 /* ---- declaring ---- */
 
-static bool is_packed(PrimFunc *f) { return dict_get_int(f->attrs, "tvms.packed", 0) != 0; }
-
 void gen_attribute(Gen *g, LLVMValueRef function, unsigned index, const char *name,
                    uint64_t value) {
   unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
@@ -18,7 +16,7 @@ static void pointer_attributes(Gen *g, LLVMValueRef fn, unsigned index, PrimFunc
   if (dict_get_int(f->attrs, "tir.noalias", 1)) gen_attribute(g, fn, index, "noalias", 0);
   gen_attribute(g, fn, index, "nocapture", 0);
   if (!dtype_is_void(param->elem))
-    gen_attribute(g, fn, index, "align", aligned ? 64 : (uint64_t)type_nbytes(param->elem));
+    gen_attribute(g, fn, index, "align", aligned ? 64 : (uint64_t)lowered_nbytes(param->elem));
 }
 
 static WalkResult find_loop(Walker *w, Node *n) {
@@ -33,7 +31,7 @@ static bool has_loop(Node *body) {
 
 void gen_declare_function(Gen *g, const char *name, PrimFunc *f) {
   int n = f->params.len;
-  bool packed = is_packed(f), has_result = !packed && !dtype_is_void(f->ret_dtype);
+  bool packed = lowered_is_packed(f), has_result = !packed && !dtype_is_void(f->ret_dtype);
   LLVMTypeRef *params = NEW_ARRAY(LLVMTypeRef, n + 1);
   for (int i = 0; i < n; i++) {
     type_check(f->params.at[i]->dtype, f->node.span);
@@ -82,7 +80,7 @@ static void bind_params(Gen *g, PrimFunc *f) {
 }
 
 void gen_function(Gen *g, const char *name, PrimFunc *f) {
-  bool packed = is_packed(f);
+  bool packed = lowered_is_packed(f);
   LLVMValueRef fn = map_get(&g->functions, str_intern(name));
   Func state = {.sort = packed ? FUNC_PACKED : FUNC_KERNEL,
                 .name = name,

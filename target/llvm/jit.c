@@ -88,7 +88,7 @@ static void load(void *context) {
 }
 
 TvmsModule *jit_load(Node *module, const Target *target) {
-  Jit j = {.gen = {.module = module, .target = target}, .exports = gen_exports(module)};
+  Jit j = {.gen = {.module = module, .target = target}, .exports = lowered_exports(module)};
   /* What LLVM holds is given back, whether or not something raised. */
   Error *error = protect(load, &j);
   gen_dispose(&j.gen);

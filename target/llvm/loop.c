@@ -20,14 +20,6 @@ static const char *loop_property(For *n) {
   return NULL;
 }
 
-Range64 loop_range(Gen *g, For *n) {
-  Range64 min = range_of(g, n->min), extent = range_of(g, n->extent), r = {min.lo, INT64_MAX};
-  int64_t most = dtype_max_int(n->var->dtype);
-  if (extent.hi <= 0 || __builtin_add_overflow(min.hi, extent.hi - 1, &r.hi) || r.hi > most)
-    r.hi = most;
-  return r;
-}
-
 /* The test is before the body; LLVM rotates it. */
 void gen_loop(Gen *g, For *n, LLVMValueRef begin, LLVMValueRef end, Range64 range) {
   DataType t = n->var->dtype;
@@ -39,7 +31,7 @@ void gen_loop(Gen *g, For *n, LLVMValueRef begin, LLVMValueRef end, Range64 rang
   LLVMValueRef var = LLVMBuildPhi(g->b, type_of(g, t), AS(Var, n->var)->name);
   LLVMBuildCondBr(g->b, gen_compare(g, NK_LT, t, var, end), body, exit);
   LLVMPositionBuilderAtEnd(g->b, body);
-  range_bind(g, n->var, range);
+  range_bind(&g->f->ranges, n->var, range);
   gen_bind(g, n->var, var);
   vec_push(&g->f->loops, ((LoopScope){next, exit, g->f->heap.len}));
   gen_stmt(g, n->body);
@@ -59,7 +51,7 @@ static void gen_serial(Gen *g, For *n) {
   LLVMValueRef min = gen_cast(g, gen_expr(g, n->min), n->min->dtype, t);
   LLVMValueRef extent = gen_cast(g, gen_expr(g, n->extent), n->extent->dtype, t);
   LLVMValueRef end = expr_is_zero(n->min) ? extent : LLVMBuildNSWAdd(g->b, min, extent, "end");
-  gen_loop(g, n, min, end, loop_range(g, n));
+  gen_loop(g, n, min, end, range_of_loop(&g->f->ranges, n));
 }
 
 void gen_for(Gen *g, For *n) {

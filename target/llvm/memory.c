@@ -81,7 +81,7 @@ static bool is_in_own_array(Gen *g, LLVMValueRef base, Node *index, int lanes) {
   if (!LLVMIsAAllocaInst(base)) return false;
   LLVMTypeRef array = LLVMGetAllocatedType(base);
   if (LLVMGetTypeKind(array) != LLVMArrayTypeKind) return false;
-  Range64 r = range_of(g, index);
+  Range64 r = range_of(&g->f->ranges, index);
   uint64_t count = LLVMGetArrayLength2(array);
   return r.lo >= 0 && count <= INT32_MAX && r.hi <= (int64_t)count - lanes;
 }
@@ -96,7 +96,7 @@ static Access access_new(Gen *g, Node *n, Node *buffer, const NodeVec *indices, 
   int lanes = index->dtype.lanes * elem.lanes;
   REQUIRE(value.lanes == lanes, "an access of %d lanes where the index and buffer '%s' make %d",
           value.lanes, b->name, lanes);
-  Access a = {.t = dtype_with_lanes(elem, lanes), .align = (unsigned)type_nbytes(elem)};
+  Access a = {.t = dtype_with_lanes(elem, lanes), .align = (unsigned)lowered_nbytes(elem)};
   bool dense = index->dtype.lanes > 1 && is_dense_ramp(index);
   a.contiguous = dense || index->dtype.lanes == 1;
   LLVMValueRef at = gen_index(g, dense ? AS(Ramp, index)->base : index);

@@ -7,28 +7,6 @@
 #include "target/runtime/abi.h"
 #include <llvm-c/Target.h>
 
-static bool is_exported(Node *f) {
-  return IS(PrimFunc, f) && dict_get_int(AS(PrimFunc, f)->attrs, "tvms.packed", 0) &&
-         func_symbol(f);
-}
-
-NodeVec gen_exports(Node *module) {
-  NodeVec exports = {0};
-  for each (Node *, f, &AS(IRModule, module)->functions)
-    if (is_exported(*f)) vec_push(&exports, *f);
-  return exports;
-}
-
-static void check_exports(const NodeVec *exports) {
-  Map seen = {0};
-  for each (Node *, f, exports) {
-    const char *symbol = str_intern(func_symbol(*f));
-    if (map_has(&seen, symbol))
-      error_raisef("CompileError", (*f)->span, "two functions have the global_symbol '%s'", symbol);
-    map_set(&seen, symbol, *f);
-  }
-}
-
 /* ---- tvms_module_info ---- */
 
 static LLVMValueRef constant_global(Gen *g, LLVMValueRef value, const char *name) {
@@ -91,8 +69,7 @@ static void gen_begin(Gen *g, Node *module, const Target *target, bool in_proces
 void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
   gen_begin(g, module, target, in_process);
   IRModule *m = AS(IRModule, module);
-  NodeVec exports = gen_exports(module);
-  check_exports(&exports);
+  NodeVec exports = lowered_exports(module);
   for (int i = 0; i < m->functions.len; i++)
     if (IS(PrimFunc, m->functions.at[i]))
       gen_declare_function(g, AS(GlobalVar, m->globals.at[i])->name,

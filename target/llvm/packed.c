@@ -4,19 +4,9 @@
  * Each call has a frame of its own, which owns what the function may return. */
 #include "target/llvm/codegen.h"
 
-static int value_type(Node *arg) {
-  if (IS(StringImm, arg)) return TVMS_STR;
-  if (dtype_is_handle(arg->dtype)) return TVMS_PTR;
-  if (dtype_is_bool(arg->dtype)) return TVMS_BOOL;
-  return dtype_is_float(arg->dtype) ? TVMS_FLOAT : TVMS_INT;
-}
-
 /* As the 64 bits of a TvmsValue. */
 static LLVMValueRef value_bits(Gen *g, Node *arg) {
   LLVMValueRef v = gen_expr(g, arg);
-  if (arg->dtype.lanes != 1)
-    error_raisef("CompileError", arg->span, "a packed function can't take a vector (%s)",
-                 dtype_text(arg->dtype));
   if (IS(StringImm, arg)) return LLVMBuildPtrToInt(g->b, v, type_int(g, 64), "");
   if (!dtype_is_float(arg->dtype)) return gen_cast(g, v, arg->dtype, INT64);
   return LLVMBuildBitCast(g->b, gen_cast(g, v, arg->dtype, FLOAT64), type_int(g, 64), "");
@@ -33,9 +23,10 @@ static Slots fill_slots(Gen *g, Call *n) {
              gen_alloca(g, i64, 1, 8, "ret"), gen_alloca(g, i32, 1, 4, "ret_type")};
   for (int i = 0; i < count; i++) {
     Node *arg = n->args.at[i + 1];
+    int type = lowered_value_type(arg);
     LLVMValueRef index = const_i64(g, i), bits = value_bits(g, arg);
     LLVMBuildStore(g->b, bits, gen_element_pointer(g, s.values, INT64, index));
-    LLVMBuildStore(g->b, const_i32(g, value_type(arg)),
+    LLVMBuildStore(g->b, const_i32(g, type),
                    gen_element_pointer(g, s.types, INT32, index));
   }
   return s;

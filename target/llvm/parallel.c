@@ -6,51 +6,6 @@
  * the stack of the function with the loop. */
 #include "target/llvm/codegen.h"
 
-typedef struct Captures {
-  Func *outer;
-  Map bound; /* inside the loop */
-  Map found;
-  NodeVec vars; /* in order of first use */
-} Captures;
-
-static void bind_inside(Captures *c, Node *n) {
-  switch (n->kind) {
-  case NK_For: map_set(&c->bound, AS(For, n)->var, n); break;
-  case NK_LetStmt: map_set(&c->bound, AS(LetStmt, n)->var, n); break;
-  case NK_Let: map_set(&c->bound, AS(Let, n)->var, n); break;
-  case NK_Allocate: map_set(&c->bound, AS(Allocate, n)->var, n); break;
-  case NK_AllocateConst: map_set(&c->bound, AS(AllocateConst, n)->var, n); break;
-  default: break;
-  }
-}
-
-static void capture(Captures *c, Node *var) {
-  if (map_has(&c->bound, var) || map_has(&c->found, var)) return;
-  if (!map_has(&c->outer->values, var)) return;
-  map_set(&c->found, var, var);
-  vec_push(&c->vars, var);
-}
-
-static WalkResult capture_uses(Walker *w, Node *n) {
-  Captures *c = w->context;
-  bind_inside(c, n);
-  if (IS(Var, n)) capture(c, n);
-  if (!IS(Buffer, n)) return WALK_ON;
-  Node *offset = AS(Buffer, n)->elem_offset;
-  capture(c, AS(Buffer, n)->data);
-  if (offset) walk(w, offset);
-  return WALK_PRUNE;
-}
-
-/* The variables of the loop's body that have a value outside. */
-static NodeVec captured(Gen *g, For *n) {
-  Captures c = {.outer = g->f};
-  Walker w = {.enter = capture_uses, .context = &c};
-  map_set(&c.bound, n->var, n);
-  walk(&w, n->body);
-  return c.vars;
-}
-
 static LLVMTypeRef closure_type(Gen *g, const NodeVec *vars) {
   LLVMTypeRef *fields = NEW_ARRAY(LLVMTypeRef, vars->len + 1);
   for (int i = 0; i < vars->len; i++) fields[i] = LLVMTypeOf(map_get(&g->f->values, vars->at[i]));
@@ -79,7 +34,7 @@ static LLVMValueRef declare_body(Gen *g, const NodeVec *vars) {
 static void define_body(Gen *g, LLVMValueRef fn, For *n, const NodeVec *vars) {
   Func *outer = g->f;
   LLVMBasicBlockRef back = LLVMGetInsertBlock(g->b);
-  Range64 range = loop_range(g, n);
+  Range64 range = range_of_loop(&g->f->ranges, n);
   Func f = {.sort = FUNC_PARALLEL_BODY,
             .name = outer->name,
             .result = VOID_TYPE,
@@ -88,8 +43,8 @@ static void define_body(Gen *g, LLVMValueRef fn, For *n, const NodeVec *vars) {
   for (int i = 0; i < vars->len; i++) {
     Node *var = vars->at[i];
     gen_bind(g, var, LLVMGetParam(fn, (unsigned)i));
-    Range64 *known = map_get(&outer->ranges, var);
-    if (known) range_bind(g, var, *known);
+    Range64 *known = map_get(&outer->ranges.vars, var);
+    if (known) range_bind(&g->f->ranges, var, *known);
     if (map_has(&outer->distinct, var)) map_set(&f.distinct, var, var);
   }
   DataType t = n->var->dtype;
@@ -122,7 +77,7 @@ static LLVMValueRef define_closure(Gen *g, LLVMValueRef body, LLVMTypeRef closur
 }
 
 void gen_parallel(Gen *g, For *n) {
-  NodeVec vars = captured(g, n);
+  NodeVec vars = lowered_captures(n, &g->f->values);
   LLVMTypeRef type = closure_type(g, &vars);
   LLVMValueRef min = gen_cast(g, gen_expr(g, n->min), n->min->dtype, INT64);
   LLVMValueRef extent = gen_cast(g, gen_expr(g, n->extent), n->extent->dtype, INT64);

@@ -35,18 +35,10 @@ static void gen_assert(Gen *g, AssertStmt *n) {
   LLVMPositionBuilderAtEnd(g->b, good);
 }
 
-/* Is the let bound to the frame of the host function? Then a failure must end it. */
-static bool begins_frame(Node *value) {
-  if (!is_intrin_call(value, "call_extern")) return false;
-  NodeVec args = AS(Call, value)->args;
-  return args.len == 1 && IS(StringImm, args.at[0]) &&
-         str_same(AS(StringImm, args.at[0])->value, "tvms_frame_begin");
-}
-
 static void gen_let_stmt(Gen *g, LetStmt *n) {
   LLVMValueRef value = gen_cast(g, gen_expr(g, n->value), n->value->dtype, n->var->dtype);
-  if (begins_frame(n->value)) g->f->frame = value;
-  range_bind(g, n->var, range_of(g, n->value));
+  if (lowered_begins_frame(n->value)) g->f->frame = value;
+  range_bind(&g->f->ranges, n->var, range_of(&g->f->ranges, n->value));
   gen_bind(g, n->var, value);
 }
 

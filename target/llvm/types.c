@@ -20,10 +20,8 @@ LLVMTypeRef type_lanes(LLVMTypeRef scalar, DataType t) {
   return t.lanes == 1 ? scalar : LLVMVectorType(scalar, (unsigned)t.lanes);
 }
 
-bool type_is_small_float(DataType t) { return dtype_is_float(t) && t.bits < 32; }
-
 DataType type_compute(DataType t) {
-  return type_is_small_float(t) ? dtype_with_lanes(FLOAT32, t.lanes) : t;
+  return lowered_is_small_float(t) ? dtype_with_lanes(FLOAT32, t.lanes) : t;
 }
 
 static LLVMTypeRef scalar_type(Gen *g, DataType t) {
@@ -56,8 +54,6 @@ LLVMTypeRef type_in_memory(Gen *g, DataType t) {
   return is_stored_as_byte(t) ? type_lanes(type_int(g, 8), t) : type_of(g, t);
 }
 
-int type_nbytes(DataType elem) { return is_stored_as_byte(elem) ? 1 : elem.bits / 8; }
-
 static LLVMValueRef const_splat(LLVMValueRef scalar, int lanes) {
   if (lanes == 1) return scalar;
   LLVMValueRef *all = NEW_ARRAY(LLVMValueRef, lanes);
@@ -73,7 +69,7 @@ LLVMValueRef const_int(Gen *g, DataType t, int64_t value) {
 LLVMValueRef const_float(Gen *g, DataType t, double value) {
   DataType scalar = dtype_element(t);
   LLVMTypeRef type = scalar_type(g, scalar);
-  bool as_bits = type_is_small_float(t) && t.code != DTYPE_FLOAT;
+  bool as_bits = lowered_is_small_float(t) && t.code != DTYPE_FLOAT;
   LLVMValueRef one = as_bits ? LLVMConstInt(type, dtype_float_to_bits(scalar, value), false)
                              : LLVMConstReal(type, value);
   return const_splat(one, t.lanes);

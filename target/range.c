@@ -2,7 +2,7 @@
  *
  * They show which divisions need no care for signs and zeros, and which sums can't overflow. A
  * result that might leave its dtype is the whole dtype: nothing here takes wrapping for granted. */
-#include "target/llvm/codegen.h"
+#include "target/range.h"
 
 /* No size in this world is larger: 2^47 bytes of address space. */
 #define LARGEST_SIZE ((int64_t)1 << 47)
@@ -65,9 +65,9 @@ static Range64 range_mod(NodeKind kind, DataType t, Range64 a, Range64 b) {
   return (Range64){kind == NK_FloorMod ? 0 : 1 - b.hi, b.hi - 1};
 }
 
-static Range64 range_binary(Gen *g, Binary *n) {
+static Range64 range_binary(Ranges *known, Binary *n) {
   DataType t = n->node.dtype;
-  Range64 a = range_of(g, n->a), b = range_of(g, n->b);
+  Range64 a = range_of(known, n->a), b = range_of(known, n->b);
   switch (n->node.kind) {
   case NK_Add: return range_add(t, a, b);
   case NK_Sub: return range_sub(t, a, b);
@@ -82,17 +82,17 @@ static Range64 range_binary(Gen *g, Binary *n) {
   }
 }
 
-static Range64 range_var(Gen *g, Node *n) {
-  Range64 *known = map_get(&g->f->ranges, n);
-  if (known) return *known;
+static Range64 range_var(Ranges *known, Node *n) {
+  Range64 *bound = map_get(&known->vars, n);
+  if (bound) return *bound;
   Range64 r = whole(n->dtype);
   if (AS(Var, n)->is_size) r = (Range64){0, smaller(r.hi, LARGEST_SIZE)};
   return r;
 }
 
-static Range64 range_ramp(Gen *g, Ramp *n) {
-  Range64 steps = range_mul(INT64, range_of(g, n->stride), (Range64){0, n->lanes - 1});
-  return range_add(n->node.dtype, range_of(g, n->base), steps);
+static Range64 range_ramp(Ranges *known, Ramp *n) {
+  Range64 steps = range_mul(INT64, range_of(known, n->stride), (Range64){0, n->lanes - 1});
+  return range_add(n->node.dtype, range_of(known, n->base), steps);
 }
 
 static Range64 range_union(Range64 a, Range64 b) {
@@ -100,38 +100,53 @@ static Range64 range_union(Range64 a, Range64 b) {
 }
 
 /* Every division and sum asks anew about all that is below it. */
-static Range64 range_remembered(Gen *g, Binary *n) {
-  Range64 *known = map_get(&g->f->known_ranges, n);
-  if (known) return *known;
-  Range64 r = range_binary(g, n);
-  map_set(&g->f->known_ranges, n, NEW(Range64, r.lo, r.hi));
+static Range64 range_remembered(Ranges *known, Binary *n) {
+  Range64 *found = map_get(&known->derived, n);
+  if (found) return *found;
+  Range64 r = range_binary(known, n);
+  map_set(&known->derived, n, NEW(Range64, r.lo, r.hi));
   return r;
 }
 
-Range64 range_of(Gen *g, Node *n) {
+Range64 range_of(Ranges *known, Node *n) {
   if (!is_tracked(n->dtype)) return whole(n->dtype);
   switch (n->kind) {
   case NK_IntImm: return (Range64){AS(IntImm, n)->value, AS(IntImm, n)->value};
-  case NK_Var: return range_var(g, n);
-  case NK_Ramp: return range_ramp(g, AS(Ramp, n));
-  case NK_Broadcast: return range_of(g, AS(Broadcast, n)->value);
+  case NK_Var: return range_var(known, n);
+  case NK_Ramp: return range_ramp(known, AS(Ramp, n));
+  case NK_Broadcast: return range_of(known, AS(Broadcast, n)->value);
   case NK_Cast: {
     Node *value = AS(Cast, n)->value;
-    bool known = is_tracked(value->dtype) || dtype_is_bool(value->dtype);
-    return known ? within(n->dtype, false, range_of(g, value)) : whole(n->dtype);
+    bool tells = is_tracked(value->dtype) || dtype_is_bool(value->dtype);
+    return tells ? within(n->dtype, false, range_of(known, value)) : whole(n->dtype);
   }
   case NK_Select:
-    return range_union(range_of(g, AS(Select, n)->then), range_of(g, AS(Select, n)->orelse));
+    return range_union(range_of(known, AS(Select, n)->then), range_of(known, AS(Select, n)->orelse));
   default:
-    return node_is_binary(n->kind) ? range_remembered(g, (Binary *)(void *)n) : whole(n->dtype);
+    return node_is_binary(n->kind) ? range_remembered(known, (Binary *)(void *)n) : whole(n->dtype);
   }
 }
 
-void range_bind(Gen *g, Node *var, Range64 r) {
+void range_bind(Ranges *known, Node *var, Range64 r) {
   if (!is_tracked(var->dtype)) return;
-  Range64 *old = map_get(&g->f->ranges, var);
+  Range64 *old = map_get(&known->vars, var);
   if (old && old->lo == r.lo && old->hi == r.hi) return;
   /* A variable bound a second time: what was derived from the first is void. */
-  if (old) g->f->known_ranges = (Map){0};
-  map_set(&g->f->ranges, var, NEW(Range64, r.lo, r.hi));
+  if (old) known->derived = (Map){0};
+  map_set(&known->vars, var, NEW(Range64, r.lo, r.hi));
+}
+
+bool range_cannot_wrap(Ranges *known, Node *n) {
+  if (n->dtype.code != DTYPE_INT || n->dtype.bits < 32) return false;
+  Range64 r = range_of(known, n);
+  return r.lo > dtype_min_int(n->dtype) && r.hi < dtype_max_int(n->dtype);
+}
+
+Range64 range_of_loop(Ranges *known, For *n) {
+  Range64 min = range_of(known, n->min), extent = range_of(known, n->extent);
+  Range64 r = {min.lo, INT64_MAX};
+  int64_t most = dtype_max_int(n->var->dtype);
+  if (extent.hi <= 0 || __builtin_add_overflow(min.hi, extent.hi - 1, &r.hi) || r.hi > most)
+    r.hi = most;
+  return r;
 }

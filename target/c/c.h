@@ -1,0 +1,166 @@
+/* c.h -- private to target/c/: from flat functions without vectors to one C11 file.
+ *
+ * The text is for any C compiler and for people: names are kept, a statement is a line, what C
+ * leaves open is done by small functions that stand before their first use (helper.def).
+ *
+ * How values stand in variables: integers as intN_t (of less than 8 bits: in 8, always in range),
+ * bool as bool, floats of less than 32 bits as their bits, pointers as pointers to what they point
+ * to. In memory a bool is a byte. What is undefined in C is defined as in target/llvm/codegen.h, and
+ * functions look and fail as there.
+ *
+ * Expressions become text, without statements where that can be. What can't (a call that may fail, a
+ * let) is written before the statement; operands that must keep their order get names. Sums and
+ * products are plain where a range shows that they do not overflow. */
+#ifndef TARGET_C_C_H
+#define TARGET_C_C_H
+
+#include "ir/ir.h"
+#include "ir/target.h"
+#include "target/lowered.h"
+#include "target/range.h"
+#include "target/target.h"
+
+/* How tightly an expression's text binds: from names to `a ? b : c`. */
+typedef enum {
+  BINDS_ATOM,
+  BINDS_UNARY,
+  BINDS_MUL,
+  BINDS_ADD,
+  BINDS_COMPARE,
+  BINDS_LOGIC,
+  BINDS_CHOICE
+} Binding;
+
+typedef struct CText {
+  const char *at; /* "": nothing, of a call without a result */
+  Binding binds;
+} CText;
+
+/* A variable of C. */
+typedef struct CVar {
+  const char *name;
+  DataType elem; /* what a pointer is declared to point to, or void */
+} CVar;
+
+typedef enum { CFUNC_KERNEL, CFUNC_PACKED, CFUNC_PARALLEL_BODY } CFuncSort;
+
+/* The function being written. */
+typedef struct CFunc {
+  CFuncSort sort;
+  const char *name; /* in the module */
+  const char *c_name;
+  DataType result; /* of a kernel; void if none */
+  Map values;      /* Var to CVar *, the ones in scope and those that were */
+  Map names;       /* interned names taken, of this function and around it */
+  Map distinct;    /* pointer Vars whose memory no other pointer reaches */
+  Ranges ranges;
+  bool may_alias;        /* pointers of any type may reach the same memory */
+  VEC(const char *) heap; /* to free on the way out */
+  VEC(int) loops;        /* how many of them there were when the loop began */
+  const char *frame;     /* to end on failure, or NULL */
+  int64_t stack_bytes;
+  int depth, temporaries, parallel_loops;
+  Str *out; /* the lines */
+} CFunc;
+
+typedef struct CGen {
+  const Target *target;
+  Node *module;
+  bool in_process;
+  Map kernels;   /* interned name of a GlobalVar to the C name of its function */
+  Map names;     /* interned names of the file's own functions and types */
+  Map helpers;   /* interned name to the text of a helper, in order of need */
+  Map externs;   /* interned name to the declaration of a C function */
+  Str functions; /* the bodies so far */
+  CFunc *f;
+} CGen;
+
+/* ---- module.c, function.c ---- */
+
+/* The whole file. Raises. in_process: C functions that are called must be in this process. */
+const char *c_module(Node *module, const Target *target, bool in_process);
+const char *c_prototype(CGen *g, const char *name, PrimFunc *f);
+void c_function(CGen *g, const char *name, PrimFunc *f);
+void c_fail(CGen *g);                        /* lines that free everything and return -1 */
+void c_fail_if(CGen *g, const char *failed); /* a condition */
+void c_out_of_memory_if(CGen *g, const char *failed);
+void c_free_heap(CGen *g, int down_to);
+void c_return(CGen *g, const char *status);
+void c_ret(CGen *g, Call *n); /* T.ret */
+
+/* ---- name.c ---- */
+
+/* A name close to `hint` that is no word of C and not in `taken` or `outer` (or NULL), and now is. */
+const char *c_name(const char *hint, Map *taken, const Map *outer);
+/* A new variable of C for `var`. */
+CVar *c_bind(CGen *g, Node *var);
+const char *c_temporary(CGen *g);
+
+/* ---- type.c ---- */
+
+const char *c_type(DataType t);                 /* in a variable: "int32_t" */
+const char *c_type_in_memory(DataType t);       /* "uint8_t" for bool */
+const char *c_pointer(DataType elem);           /* "float *", "void *" */
+const char *c_declare(Node *var, const CVar *v); /* "float *A" */
+DataType c_compute(DataType t);                 /* float32 for small floats */
+void c_check_type(DataType t, Span span);       /* raises where C has no such type */
+CText c_int(DataType t, int64_t value, bool typed); /* typed: C gives it the type by itself */
+CText c_float(DataType t, double value);
+const char *c_string(const char *text);
+
+/* ---- helper.c ---- */
+
+/* The name of a helper for type `t` (and `from`, where the row speaks of two), which it makes. */
+const char *c_helper(CGen *g, const char *name, DataType t, DataType from);
+
+/* ---- expr.c, arith.c, cast.c ---- */
+
+CText c_expr(CGen *g, Node *n);
+CText c_operand(CGen *g, Node *n); /* a literal needs no type of its own here */
+/* Several, evaluated in order. */
+void c_operands(CGen *g, int n, Node *const *nodes, CText *out);
+CText c_index(CGen *g, Node *n); /* sums and products may be taken not to overflow */
+CText c_condition(CGen *g, Node *n);
+CText c_binary(CGen *g, Node *n, bool is_index);
+CText c_choice(CGen *g, Node *cond, Node *then, Node *orelse);
+CText c_cast(CGen *g, CText v, DataType from, DataType to);
+CText c_fit(CGen *g, DataType t, const char *text); /* of an int's arithmetic, into a narrow type */
+CText c_widen(CGen *g, CText v, DataType t);  /* small floats to float; others as they are */
+CText c_narrow(CGen *g, CText v, DataType t); /* and back */
+CText c_name_it(CGen *g, CText v, DataType t); /* in a variable of its own */
+CText c_text(Binding binds, const char *format, ...) PRINTF_LIKE(2, 3);
+const char *c_within(CText v, Binding most); /* in parentheses if it binds less tightly */
+_Noreturn void c_unsupported(Node *n, const char *what);
+
+/* ---- memory.c ---- */
+
+CText c_load(CGen *g, BufferLoad *n);
+void c_store(CGen *g, BufferStore *n);
+CText c_address(CGen *g, Node *buffer, Node *index);
+CText c_element_pointer(CGen *g, Node *pointer, DataType elem, Node *index);
+/* True if it wrote the body too: memory on the heap has a scope. */
+bool c_allocate(CGen *g, Allocate *n);
+void c_allocate_const(CGen *g, AllocateConst *n);
+
+/* ---- call.c, intrin.c, math.c, packed.c ---- */
+
+CText c_call(CGen *g, Call *n);
+CText c_extern(CGen *g, Call *n, const char *name);
+CText c_kernel_call(CGen *g, Call *n);
+bool c_math(CGen *g, Call *n, const char *name, CText *out); /* false: no such function */
+CText c_call_packed(CGen *g, Call *n, const char *name, bool by_address);
+const char *c_join(int n, const CText *args); /* "a, b" */
+
+/* ---- stmt.c, parallel.c ---- */
+
+void c_line(CGen *g, const char *format, ...) PRINTF_LIKE(2, 3);
+void c_stmt(CGen *g, Node *n);
+void c_loop(CGen *g, For *n, const char *begin, const char *end);
+void c_parallel(CGen *g, For *n);
+
+/* ---- build.c ---- */
+
+TvmsModule *c_load_module(Node *module, const Target *target);
+void c_emit(Node *module, const Target *target, EmitKind kind, const char *path);
+
+#endif

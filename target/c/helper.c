@@ -1,0 +1,123 @@
+/* helper.c -- makes the helpers of helper.def, for the types that need them. */
+#include "target/c/c.h"
+#include <ctype.h>
+
+static const struct {
+  const char *name, *c_name, *text;
+} helpers[] = {
+#define HELPER(name, c_name, text) {#name, c_name, text},
+#include "target/c/helper.def"
+};
+
+typedef struct Format {
+  DTypeCode code;
+  int bits, mantissa, bias;
+  bool has_infinity; /* else the topmost code alone is NaN */
+} Format;
+
+static const Format formats[] = {{DTYPE_FLOAT, 16, 10, 15, true},
+                                 {DTYPE_BFLOAT, 16, 7, 127, true},
+                                 {DTYPE_FLOAT8_E4M3, 8, 3, 7, false},
+                                 {DTYPE_FLOAT8_E5M2, 8, 2, 15, true}};
+
+static const Format *format_of(DataType t) {
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    if (formats[i].code == (DTypeCode)t.code) return &formats[i];
+  BUG("%s has no format", dtype_text(t));
+}
+
+/* The numbers of a format, by which a shift and a product widen a small float, and an addition
+ * (which rounds at the last bit of a subnormal) or a sum of bits narrows it. */
+static const char *format_number(const char *word, DataType t) {
+  const Format *f = format_of(t);
+  uint32_t sign = 1u << (f->bits - 1), nan = dtype_float_to_bits(t, __builtin_nan("")) & (sign - 1);
+  uint32_t infinity = ((1u << (f->bits - 1 - f->mantissa)) - 1) << f->mantissa;
+  const struct {
+    const char *word;
+    uint32_t value;
+  } numbers[] = {
+      {"size", sign - 1},
+      {"sign", sign},
+      {"up", (uint32_t)(32 - f->bits)},
+      {"drop", (uint32_t)(23 - f->mantissa)},
+      {"half", (1u << (22 - f->mantissa)) - 1},
+      {"rebias", (uint32_t)(127 - f->bias) << f->mantissa},
+      {"scale", (uint32_t)(254 - f->bias) << 23},
+      {"magic", (uint32_t)(127 - f->bias + 24 - f->mantissa) << 23},
+      {"normal", (uint32_t)(128 - f->bias) << 23},
+      {"last", f->has_infinity ? infinity - 1 : nan - 1},
+      {"over", f->has_infinity ? infinity : nan},
+      {"nan", nan},
+  };
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (str_same(numbers[i].word, word))
+      return str_format(numbers[i].value < 64 ? "%u" : "0x%x", numbers[i].value);
+  BUG("helper.def: what is $%s?", word);
+}
+
+static const char *unsigned_arithmetic(DataType t) { return t.bits > 32 ? "uint64_t" : "uint32_t"; }
+
+static const char *int_number(const char *word, DataType t) {
+  bool is_signed = t.code == DTYPE_INT;
+  int exponent = t.bits - is_signed;
+  if (str_same(word, "least")) return c_int(t, dtype_min_int(t), true).at;
+  if (str_same(word, "most"))
+    return c_int(t, is_signed || t.bits < 64 ? dtype_max_int(t) : -1, true).at;
+  if (str_same(word, "low")) return is_signed ? str_format("%.1f", (double)dtype_min_int(t)) : "0";
+  if (str_same(word, "high")) return str_format("%.1f", (double)(1ull << (exponent - 1)) * 2);
+  if (str_same(word, "mask")) return str_format("%uu", (1u << t.bits) - 1);
+  if (str_same(word, "top")) return str_format("%d", 1 << (t.bits - 1));
+  return NULL;
+}
+
+static const char *expand_word(CGen *g, const char *word, const char *c_name, DataType t,
+                               DataType from) {
+  bool is_small = lowered_is_small_float(t);
+  const struct {
+    const char *word, *text;
+  } words[] = {
+      {"n", c_name},
+      {"T", c_type(t)},
+      {"t", dtype_text(t)},
+      {"F", c_type(from)},
+      {"f", dtype_text(from)},
+      {"U", unsigned_arithmetic(t)},
+      {"C", c_type(c_compute(t))},
+      {"s", c_compute(t).bits == 32 ? "f" : ""},
+      {"B", str_format("%d", t.bits - 1)},
+  };
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (str_same(words[i].word, word)) return words[i].text;
+  if (str_same(word, "w")) return is_small ? c_helper(g, "widen", t, VOID_TYPE) : "";
+  if (str_same(word, "r")) return is_small ? c_helper(g, "narrow", t, VOID_TYPE) : "";
+  const char *number = dtype_is_int(t) ? int_number(word, t) : NULL;
+  return number ? number : format_number(word, t);
+}
+
+static const char *expand(CGen *g, const char *text, const char *c_name, DataType t,
+                          DataType from) {
+  Str s = {0};
+  while (*text) {
+    if (*text != '$') {
+      str_add_char(&s, *text++);
+      continue;
+    }
+    size_t n = 0;
+    while (isalpha((unsigned char)text[1 + n])) n++;
+    str_add(&s, expand_word(g, str_copy_n(text + 1, n), c_name, t, from));
+    text += 1 + n;
+  }
+  return str_text(&s);
+}
+
+const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {
+  for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+    if (!str_same(helpers[i].name, name)) continue;
+    const char *c_name = str_intern(expand(g, helpers[i].c_name, "", t, from));
+    if (map_has(&g->helpers, c_name)) return c_name;
+    const char *text = expand(g, helpers[i].text, c_name, t, from);
+    map_set(&g->helpers, c_name, (void *)(uintptr_t)str_format("static inline %s", text));
+    return c_name;
+  }
+  BUG("there is no helper '%s'", name);
+}

@@ -1,0 +1,65 @@
+/* math.c -- the functions of floating-point mathematics: those of math.h, and helpers.
+ *
+ * Small floats are computed in float and rounded. */
+#include "target/c/c.h"
+
+typedef enum { BY_LIBM, BY_HELPER } How;
+
+static const struct {
+  const char *name, *by;
+  How how;
+} functions[] = {
+    {"exp", "exp", BY_LIBM},           {"exp2", "exp2", BY_LIBM},
+    {"exp10", "exp10", BY_HELPER},     {"log", "log", BY_LIBM},
+    {"log2", "log2", BY_LIBM},         {"log10", "log10", BY_LIBM},
+    {"log1p", "log1p", BY_LIBM},       {"sqrt", "sqrt", BY_LIBM},
+    {"rsqrt", "rsqrt", BY_HELPER},     {"sin", "sin", BY_LIBM},
+    {"cos", "cos", BY_LIBM},           {"tan", "tan", BY_LIBM},
+    {"asin", "asin", BY_LIBM},         {"acos", "acos", BY_LIBM},
+    {"atan", "atan", BY_LIBM},         {"sinh", "sinh", BY_LIBM},
+    {"cosh", "cosh", BY_LIBM},         {"tanh", "tanh", BY_LIBM},
+    {"asinh", "asinh", BY_LIBM},       {"acosh", "acosh", BY_LIBM},
+    {"atanh", "atanh", BY_LIBM},       {"erf", "erf", BY_LIBM},
+    {"sigmoid", "sigmoid", BY_HELPER}, {"atan2", "atan2", BY_LIBM},
+    {"hypot", "hypot", BY_LIBM},       {"copysign", "copysign", BY_LIBM},
+    {"pow", "pow", BY_LIBM},           {"fmod", "fmod", BY_LIBM},
+    {"fma", "fma", BY_LIBM},           {"fabs", "fabs", BY_LIBM},
+    {"floor", "floor", BY_LIBM},       {"ceil", "ceil", BY_LIBM},
+    {"trunc", "trunc", BY_LIBM},       {"round", "nearbyint", BY_LIBM},
+    {"nearbyint", "nearbyint", BY_LIBM},
+};
+
+#define MAX_ARGS 3
+
+/* Rounding leaves integers as they are, and fabs is the absolute value. */
+static CText int_function(CGen *g, Call *n, const char *name) {
+  static const char *const identities[] = {"floor", "ceil", "trunc", "round", "nearbyint"};
+  DataType t = n->node.dtype;
+  CText v = c_expr(g, n->args.at[0]);
+  for (int i = 0; i < 5; i++)
+    if (str_same(name, identities[i])) return v;
+  if (!str_same(name, "fabs"))
+    error_raisef("CompileError", n->node.span, "T.%s needs a float, but got %s", name,
+                 dtype_text(t));
+  if (t.code != DTYPE_INT) return v;
+  v = c_text(BINDS_ATOM, "%s(%s)", c_helper(g, "abs", t, VOID_TYPE), v.at);
+  return t.bits < 8 ? c_fit(g, t, v.at) : v;
+}
+
+bool c_math(CGen *g, Call *n, const char *name, CText *out) {
+  size_t f = 0, count = sizeof functions / sizeof *functions;
+  while (f < count && !str_same(functions[f].name, name)) f++;
+  if (f == count) return false;
+  DataType t = n->node.dtype, compute = c_compute(t);
+  if (!dtype_is_float(t)) return *out = int_function(g, n, name), true;
+  CText args[MAX_ARGS];
+  REQUIRE(n->args.len <= MAX_ARGS, "T.%s with %d arguments", name, n->args.len);
+  c_operands(g, n->args.len, n->args.at, args);
+  for (int i = 0; i < n->args.len; i++)
+    args[i] = c_widen(g, c_cast(g, args[i], n->args.at[i]->dtype, t), t);
+  const char *suffix = compute.bits == 32 ? "f" : "";
+  const char *by = functions[f].how == BY_LIBM ? str_format("%s%s", functions[f].by, suffix)
+                                               : c_helper(g, functions[f].by, compute, VOID_TYPE);
+  *out = c_narrow(g, c_text(BINDS_ATOM, "%s(%s)", by, c_join(n->args.len, args)), t);
+  return true;
+}
