@@ -14,8 +14,8 @@ static const char *param_text(PrimFunc *f, Node *param, const CVar *v) {
 
 /* Of a packed function: the types that TvmsPackedFunc has. */
 static const char *packed_param(int i, const CVar *v) {
-  static const char *const types[] = {"void *", "const TvmsValue *", "const int *", "int ",
-                                      "TvmsValue *", "int *"};
+  static const char *const types[] = {"void *", "const TvmsValue *", "const int *",
+                                      "int ",   "TvmsValue *",       "int *"};
   REQUIRE(i < 6, "parameters of TvmsPackedFunc");
   return str_format("%s%s", types[i], v->name);
 }

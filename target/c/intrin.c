@@ -42,8 +42,8 @@ static CText bitwise(CGen *g, Call *n, const char *op) {
   DataType t = n->node.dtype;
   CText v[2];
   same(g, n, v);
-  CText out = c_text(BINDS_LOGIC, "%s %s %s", c_within(v[0], BINDS_UNARY), op,
-                     c_within(v[1], BINDS_UNARY));
+  CText out =
+      c_text(BINDS_LOGIC, "%s %s %s", c_within(v[0], BINDS_UNARY), op, c_within(v[1], BINDS_UNARY));
   if (t.bits >= 32 || dtype_is_bool(t)) return out;
   return c_text(BINDS_UNARY, "(%s)(%s)", c_type(t), out.at);
 }
@@ -134,8 +134,7 @@ static CText do_ldexp(CGen *g, Call *n) {
   c_operands(g, 2, n->args.at, v);
   v[0] = c_widen(g, c_cast(g, v[0], n->args.at[0]->dtype, t), t);
   v[1] = c_cast(g, v[1], n->args.at[1]->dtype, INT32);
-  return c_narrow(
-      g, c_text(BINDS_ATOM, "ldexp%s(%s)", t.bits == 64 ? "" : "f", c_join(2, v)), t);
+  return c_narrow(g, c_text(BINDS_ATOM, "ldexp%s(%s)", t.bits == 64 ? "" : "f", c_join(2, v)), t);
 }
 
 static CText do_nextafter(CGen *g, Call *n) {

@@ -1,7 +1,7 @@
 /* parallel.c -- parallel loops: the body becomes a function that runs a part of the range.
  *
- * Two functions are made. f_parallel has the variables that the body uses as parameters, so pointers
- * that are known to be distinct stay so; it runs iterations [begin, end). f_closure, which
+ * Two functions are made. f_parallel has the variables that the body uses as parameters, so
+ * pointers that are known to be distinct stay so; it runs iterations [begin, end). f_closure, which
  * tvms_parallel calls, unpacks them from a struct that lies in the function with the loop. */
 #include "target/c/c.h"
 
@@ -71,7 +71,8 @@ static void write_closure(CGen *g, ParallelLoop *p) {
   if (p->vars.len)
     str_printf(&g->functions, "\ntypedef struct %s {\n%s} %s;\n", p->type, str_text(&fields),
                p->type);
-  const char *unpack = p->vars.len ? str_format("const %s *v = variables;", p->type) : "(void)variables;";
+  const char *unpack =
+      p->vars.len ? str_format("const %s *v = variables;", p->type) : "(void)variables;";
   str_printf(&g->functions,
              "\nstatic int32_t %s(void *variables, int64_t begin, int64_t end) {\n  %s\n"
              "  return %s(%sbegin, end);\n}\n",
