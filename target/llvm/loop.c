@@ -13,11 +13,23 @@ static void annotate_loop(Gen *g, LLVMValueRef branch, const char *property) {
   LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(g->context, loop));
 }
 
+static WalkResult find_vector_store(Walker *w, Node *n) {
+  (void)w;
+  if (node_is_expr(n)) return WALK_PRUNE;
+  return IS(BufferStore, n) && AS(BufferStore, n)->value->dtype.lanes > 1 ? WALK_STOP : WALK_ON;
+}
+
+/* A schedule has chosen how much a step does. */
+static bool has_vectors(For *n) {
+  Walker w = {.enter = find_vector_store};
+  return !walk(&w, n->body);
+}
+
 static const char *loop_property(For *n) {
   if (n->loop_kind == LOOP_UNROLLED)
     return IS(IntImm, n->extent) ? "llvm.loop.unroll.full" : "llvm.loop.unroll.enable";
   if (n->loop_kind == LOOP_VECTORIZED) return "llvm.loop.vectorize.enable";
-  return NULL;
+  return has_vectors(n) ? "llvm.loop.unroll.disable" : NULL;
 }
 
 /* The test is before the body; LLVM rotates it. */
