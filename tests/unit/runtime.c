@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -703,5 +704,107 @@ TEST(runtime_parallel_after_sleep_and_fork) {
   int status = -1;
   CHECK(waitpid(child, &status, 0) == child && status == 0);
   CHECK(all_are(at, 100, 2));
+  tvms_set_num_threads(0);
+}
+
+/* ---- an application's own threads ---- */
+
+typedef struct Crew {
+  atomic_int loops, tasks;
+  int threads, skip; /* skip: how many tasks are not called at the end */
+} Crew;
+
+typedef struct Share {
+  Crew *crew;
+  atomic_llong next;
+  int64_t n;
+  void (*task)(void *state, int64_t i);
+  void *state;
+} Share;
+
+static void *work_share(void *share) {
+  Share *s = share;
+  for (int64_t i; (i = atomic_fetch_add(&s->next, 1)) < s->n;) {
+    atomic_fetch_add(&s->crew->tasks, 1);
+    s->task(s->state, i);
+  }
+  return NULL;
+}
+
+static void crew_run(void *context, int64_t n, void (*task)(void *state, int64_t i), void *state) {
+  Crew *c = context;
+  Share share = {.crew = c, .n = n - c->skip, .task = task, .state = state};
+  pthread_t threads[8];
+  atomic_fetch_add(&c->loops, 1);
+  for (int i = 0; i < c->threads; i++) pthread_create(&threads[i], NULL, work_share, &share);
+  for (int i = 0; i < c->threads; i++) pthread_join(threads[i], NULL);
+}
+
+TEST(runtime_parallel_by_the_application) {
+  int64_t at[400] = {0};
+  Crew crew = {.threads = 3};
+  tvms_set_num_threads(3);
+  tvms_set_parallel(crew_run, &crew);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 400) == 0);
+  CHECK(all_are(at, 400, 1) && atomic_load(&crew.loops) == 1 && atomic_load(&crew.tasks) == 12);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 20}, 0, 20) == 0); /* the inner loops run serially */
+  CHECK(all_are(at, 400, 2) && atomic_load(&crew.loops) == 2);
+  CHECK(tvms_parallel(body, &(Sum){at, 17, 0}, 0, 100) == -1);
+  CHECK(last_error_is("iteration 17 fails"));
+  tvms_set_parallel(NULL, NULL);
+  memset(at, 0, sizeof at);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 400) == 0);
+  CHECK(all_are(at, 400, 1) && atomic_load(&crew.loops) == 3);
+  tvms_set_num_threads(0);
+}
+
+TEST(runtime_parallel_application_that_forgets_tasks) {
+  int64_t at[100] = {0};
+  Crew crew = {.threads = 2, .skip = 3};
+  tvms_set_num_threads(2);
+  tvms_set_parallel(crew_run, &crew);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == -1);
+  CHECK(last_error_is("the application's parallel-for called its task 5 times, not 8"));
+  tvms_set_parallel(NULL, NULL);
+  tvms_set_num_threads(0);
+}
+
+static void *parallel_in_application_thread(void *unused) {
+  (void)unused;
+  int64_t at[100] = {0};
+  for (int i = 0; i < 50; i++) CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
+  CHECK(all_are(at, 100, 50));
+  return NULL;
+}
+
+TEST(runtime_parallel_by_the_application_from_many_threads) {
+  pthread_t threads[4];
+  Crew crew = {.threads = 2};
+  tvms_set_num_threads(2);
+  for (int i = 0; i < 4; i++)
+    pthread_create(&threads[i], NULL, parallel_in_application_thread, NULL);
+  for (int i = 0; i < 20; i++) {
+    tvms_set_parallel(i % 2 ? NULL : crew_run, &crew);
+    usleep(500);
+  }
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  tvms_set_parallel(NULL, NULL);
+  tvms_set_num_threads(0);
+}
+
+TEST(runtime_parallel_goes_by_the_environment) {
+  static const struct {
+    const char *text;
+    int threads; /* 0: one for each core */
+  } rows[] = {{"3", 3}, {"1", 1}, {"99999", 1024}, {"0", 0}, {"-2", 0}, {"two", 0}, {"2x", 0}};
+  unsetenv("TVMS_NUM_THREADS");
+  tvms_set_num_threads(0);
+  int cores = tvms_num_threads();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    setenv("TVMS_NUM_THREADS", rows[i].text, 1);
+    tvms_set_num_threads(0);
+    CHECK(tvms_num_threads() == (rows[i].threads ? rows[i].threads : cores));
+  }
+  unsetenv("TVMS_NUM_THREADS");
   tvms_set_num_threads(0);
 }
