@@ -9,6 +9,7 @@
 #define TARGET_RUNTIME_RUNTIME_IMPL_H
 
 #include "target/runtime/abi.h"
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -80,6 +81,21 @@ TvmsFunc *tvms__func_of_module(TvmsModule *m, TvmsPackedFunc fn, void *self);
 /* Calls fn; the result is the caller's. A failure always leaves a message, which names `name`. */
 int tvms__func_invoke(TvmsPackedFunc fn, void *self, const char *name, const TvmsValue *args,
                       const int *types, int n, TvmsValue *ret, int *ret_type);
+
+/* A parallel loop, on the stack of the thread that began it. */
+typedef struct Loop {
+  TvmsParallelBody fn;
+  void *closure;
+  int64_t min, extent, parts;
+  atomic_llong failed;  /* 1 + the lowest part that failed, or 0 */
+  pthread_mutex_t lock; /* of what follows */
+  char *message;        /* of part failed - 1 */
+} Loop;
+extern _Thread_local bool tvms__inside_part; /* parallel loops are run by their caller alone */
+void tvms__run_part(Loop *l, int64_t part);
+/* Runs all parts by so many threads, the caller among them. False: another thread's loop runs. */
+bool tvms__pool_run(Loop *l, int threads);
+void tvms__pool_end(void); /* its threads; the next loop starts others */
 
 #pragma GCC visibility pop
 #endif

@@ -1,11 +1,10 @@
 /* thread_pool.c -- the threads of parallel loops.
  *
- * One loop runs at a time. Its range is cut into parts; the caller and the workers take parts until
- * none is left, so a worker that wakes late costs nothing. Everything a thread needs to take a part
- * is one atomic word, the ticket: how many parts are left, and the number of the job, which makes
- * the word of an old job worthless. A job's other fields are read only by who took a part of it,
- * and do not change before that part is done. A parallel loop inside a part, or begun while another
- * thread's loop runs, is run by its caller alone. */
+ * One loop runs at a time. The caller and the workers take its parts until none is left, so a
+ * worker that wakes late costs nothing. Everything a thread needs to take a part is one atomic
+ * word, the ticket: how many parts are left, and the number of the job, which makes the word of an
+ * old job worthless. The loop is looked at only by who took a part of it, and before that part is
+ * done; then it may be gone. */
 #include "target/runtime/runtime_impl.h"
 #include <pthread.h>
 #include <sched.h>
@@ -15,9 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_THREADS      1024
-#define PARTS_PER_THREAD 4
-#define SPINS            2000 /* some 100 microseconds before a thread sleeps */
+#define MAX_THREADS 1024
+#define SPINS       2000 /* some 100 microseconds before a thread sleeps */
 
 typedef struct Worker {
   pthread_t thread;
@@ -28,19 +26,14 @@ static struct {
   atomic_int wanted;        /* threads asked for, the caller included; 0: not decided yet */
 
   /* The job. */
-  TvmsParallelBody fn;
-  void *closure;
-  int64_t min, extent;
-  int64_t parts;
+  Loop *loop;
   _Atomic uint64_t ticket; /* job number << 32 | parts left */
   atomic_int pending;      /* parts not done */
-  atomic_int failed;       /* 1 + the lowest part that failed, or 0 */
 
   pthread_mutex_t lock; /* of what follows */
   pthread_cond_t work, done;
   atomic_int sleepers, caller_sleeps;
   atomic_bool stop;
-  char *message; /* of part failed - 1 */
   Worker *workers;
   int worker_count;
   int started_for; /* the `wanted` that the workers were started for */
@@ -48,8 +41,6 @@ static struct {
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER,
           .done = PTHREAD_COND_INITIALIZER};
-
-static _Thread_local bool inside_part;
 
 /* ---- how many ---- */
 
@@ -97,46 +88,23 @@ static bool take_part(int64_t *part) {
   while ((uint32_t)t) {
     if (atomic_compare_exchange_weak_explicit(&pool.ticket, &t, t - 1, memory_order_acquire,
                                               memory_order_acquire)) {
-      *part = pool.parts - (int64_t)(uint32_t)t;
+      *part = pool.loop->parts - (int64_t)(uint32_t)t;
       return true;
     }
   }
   return false;
 }
 
-/* Keeps the message of the lowest part that failed. */
-static void note_failure(int part) {
-  pthread_mutex_lock(&pool.lock);
-  int old = atomic_load(&pool.failed);
-  if (!old || part + 1 < old) {
-    atomic_store(&pool.failed, part + 1);
-    free(pool.message);
-    pool.message = strdup(tvms_last_error());
-  }
-  pthread_mutex_unlock(&pool.lock);
-}
-
-/* min + extent * part / parts without overflow. */
-static int64_t part_begin(int64_t part) {
-  int64_t whole = pool.extent / pool.parts, rest = pool.extent % pool.parts;
-  return pool.min + whole * part + (part < rest ? part : rest);
-}
-
 static void run_parts(void) {
   int64_t part;
-  inside_part = true;
   while (take_part(&part)) {
-    if (!atomic_load_explicit(&pool.failed, memory_order_relaxed)) {
-      tvms__error_clear();
-      if (pool.fn(pool.closure, part_begin(part), part_begin(part + 1))) note_failure((int)part);
-    }
+    tvms__run_part(pool.loop, part);
     if (atomic_fetch_sub(&pool.pending, 1) == 1 && atomic_load(&pool.caller_sleeps)) {
       pthread_mutex_lock(&pool.lock);
       pthread_cond_signal(&pool.done);
       pthread_mutex_unlock(&pool.lock);
     }
   }
-  inside_part = false;
 }
 
 static bool has_work(void) {
@@ -210,7 +178,7 @@ static void forget_workers(void) {
   pool.workers = NULL;
   pool.worker_count = 0;
   pool.started_for = 0;
-  inside_part = false;
+  tvms__inside_part = false;
 }
 
 static void watch_fork(void) { pthread_atfork(NULL, NULL, forget_workers); }
@@ -233,45 +201,27 @@ static void start_workers(int n) {
   pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* Before the code is unloaded. An exit out of a parallel loop leaves the workers to the system. */
-__attribute__((destructor)) static void end_pool(void) {
-  if (inside_part || pthread_mutex_trylock(&pool.job_lock)) return;
+void tvms__pool_end(void) {
+  if (tvms__inside_part || pthread_mutex_trylock(&pool.job_lock)) return;
   stop_workers();
   pthread_mutex_unlock(&pool.job_lock);
 }
 
+/* Before the code is unloaded. An exit out of a parallel loop leaves the workers to the system. */
+__attribute__((destructor)) static void end_pool(void) { tvms__pool_end(); }
+
 /* ---- the loop ---- */
 
-static int run_job(TvmsParallelBody fn, void *closure, int64_t min, int64_t extent) {
-  int64_t most = (int64_t)(pool.worker_count + 1) * PARTS_PER_THREAD;
+bool tvms__pool_run(Loop *l, int threads) {
+  if (pthread_mutex_trylock(&pool.job_lock)) return false;
+  if (pool.started_for != threads) start_workers(threads);
   uint32_t job = (uint32_t)(atomic_load(&pool.ticket) >> 32) + 1;
-  pool.fn = fn;
-  pool.closure = closure;
-  pool.min = min;
-  pool.extent = extent;
-  pool.parts = extent < most ? extent : most;
-  atomic_store(&pool.failed, 0);
-  atomic_store(&pool.pending, (int)pool.parts);
-  atomic_store(&pool.ticket, (uint64_t)job << 32 | (uint32_t)pool.parts);
+  pool.loop = l;
+  atomic_store(&pool.pending, (int)l->parts);
+  atomic_store(&pool.ticket, (uint64_t)job << 32 | (uint32_t)l->parts);
   wake_workers();
   run_parts();
   wait_for_pending();
-  if (!atomic_load(&pool.failed)) return 0;
-  const char *message = pool.message;
-  tvms_set_error("%s", message && *message ? message : "a parallel loop failed");
-  free(pool.message);
-  pool.message = NULL;
-  return -1;
-}
-
-int tvms_parallel(void *fn, void *closure, int64_t min, int64_t extent) {
-  TvmsParallelBody body = (TvmsParallelBody)(uintptr_t)fn;
-  int threads = tvms_num_threads();
-  if (extent <= 0) return 0;
-  if (threads == 1 || extent == 1 || inside_part || pthread_mutex_trylock(&pool.job_lock))
-    return body(closure, min, min + extent) ? -1 : 0;
-  if (pool.started_for != threads) start_workers(threads);
-  int status = run_job(body, closure, min, extent);
   pthread_mutex_unlock(&pool.job_lock);
-  return status;
+  return true;
 }

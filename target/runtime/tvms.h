@@ -176,6 +176,15 @@ int tvms_module_new(TvmsModule **out, int n, const TvmsExport *functions, void *
 void tvms_set_num_threads(int n);
 int tvms_num_threads(void);
 
+/* The application's own threads in place of ours: run(context, n, task, state) calls task(state, i)
+ * once for each i from 0 to n - 1, in any order and on any threads, and returns when all calls
+ * have. n is up to four times tvms_num_threads(). It may be called by several threads at once;
+ * parallel loops inside a task are run by their caller alone. NULL gives the loops back to our
+ * threads. A loop that has begun ends as it began: `context` stays valid until then. */
+typedef void (*TvmsParallelFor)(void *context, int64_t n, void (*task)(void *state, int64_t i),
+                                void *state);
+void tvms_set_parallel(TvmsParallelFor run, void *context);
+
 #ifdef __cplusplus
 }
 #endif

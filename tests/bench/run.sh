@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh -- the figures that the project keeps: start-up, large modules read and printed, the naive matrix product
-# against clang.
+# against clang, parallel loops that do nothing.
 #   make bench, or sh tests/bench/run.sh [BUILD_FOLDER] once build/bench_stages is made
 # Machines are shared and noisy: read ratios, and medians of alternating runs.
 B=$(cd "${1:-build}" && pwd)
@@ -41,3 +41,7 @@ done >"$work/mm"
 awk '{print $1}' "$work/mm" | median >"$work/ours"
 awk '{print $2}' "$work/mm" | median >"$work/theirs"
 paste "$work/ours" "$work/theirs" | awk '{printf "%.2f %.2f %.2f\n", $1, $2, $1 / $2}'
+
+echo '-- parallel loops that do nothing: medians, with where the tenths below and above begin'
+cc -O2 -I../.. -rdynamic -o "$work/parallel" parallel.c "$B/libtvms_runtime.a" -lpthread -ldl || exit 1
+"$work/parallel" 2

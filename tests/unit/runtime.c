@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-/* Sanitizers end the process where malloc would say no, and know no threads after fork. */
+/* Sanitizers end the process where malloc would say no. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
 #else
@@ -618,111 +617,4 @@ TEST(runtime_check_shapes_and_values) {
       "f: the result of 'g' must be a float32 tensor of 1 dimension, but is a shape"));
   tvms_release(s);
   CHECK(tvms_assert_failed("n must be even") == -1 && last_error_is("n must be even"));
-}
-
-/* ---- threads ---- */
-
-#define NEVER INT64_MIN
-
-typedef struct Sum {
-  int64_t *at;
-  int64_t fail_at; /* the iteration that fails, or NEVER */
-  int nested;
-} Sum;
-
-static int32_t count_iterations(void *closure, int64_t begin, int64_t end) {
-  Sum *s = closure;
-  for (int64_t i = begin; i < end; i++) {
-    if (i == s->fail_at) return tvms_set_error("iteration %d fails", (int)i);
-    if (s->nested) {
-      Sum inner = {s->at + i * s->nested, NEVER, 0};
-      if (tvms_parallel((void *)(uintptr_t)count_iterations, &inner, 0, s->nested)) return -1;
-    } else {
-      s->at[i]++;
-    }
-  }
-  return 0;
-}
-
-static bool all_are(const int64_t *at, int n, int64_t want) {
-  for (int i = 0; i < n; i++)
-    if (at[i] != want) return false;
-  return true;
-}
-
-static void *const body = (void *)(uintptr_t)count_iterations;
-
-TEST(runtime_parallel_runs_every_iteration_once) {
-  static const int64_t extents[] = {1, 2, 3, 7, 31, 32, 33, 1000};
-  int64_t at[1000];
-  for (int threads = 1; threads <= 9; threads += 2) {
-    tvms_set_num_threads(threads);
-    CHECK(tvms_num_threads() == threads);
-    for (int e = 0; e < 8; e++) {
-      memset(at, 0, sizeof at);
-      for (int round = 1; round <= 20; round++)
-        CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, extents[e]) == 0);
-      CHECK(all_are(at, (int)extents[e], 20));
-    }
-  }
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 0) == 0);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 5, -3) == 0);
-  memset(at, 0, sizeof at);
-  CHECK(tvms_parallel(body, &(Sum){at + 500, NEVER, 0}, -100, 200) == 0);
-  CHECK(all_are(at + 400, 200, 1) && all_are(at, 400, 0) && all_are(at + 600, 400, 0));
-  tvms_set_num_threads(0);
-}
-
-TEST(runtime_parallel_carries_errors) {
-  int64_t at[100] = {0};
-  tvms_set_num_threads(4);
-  for (int round = 0; round < 50; round++) {
-    CHECK(tvms_parallel(body, &(Sum){at, round, 0}, 0, 100) == -1);
-    char want[40];
-    snprintf(want, sizeof want, "iteration %d fails", round);
-    CHECK(last_error_is(want));
-  }
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
-  tvms_set_num_threads(0);
-}
-
-TEST(runtime_parallel_nests) {
-  int64_t at[400] = {0};
-  tvms_set_num_threads(4);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 20}, 0, 20) == 0);
-  CHECK(all_are(at, 400, 1));
-  tvms_set_num_threads(0);
-}
-
-static void *parallel_in_thread(void *unused) {
-  (void)unused;
-  int64_t at[100] = {0};
-  for (int i = 0; i < 200; i++) {
-    if (i % 50 == 0) tvms_set_num_threads(2 + i / 50);
-    CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
-  }
-  CHECK(all_are(at, 100, 200));
-  return NULL;
-}
-
-TEST(runtime_parallel_from_many_threads) {
-  pthread_t threads[5];
-  for (int i = 0; i < 5; i++) pthread_create(&threads[i], NULL, parallel_in_thread, NULL);
-  for (int i = 0; i < 5; i++) pthread_join(threads[i], NULL);
-  tvms_set_num_threads(0);
-}
-
-TEST(runtime_parallel_after_sleep_and_fork) {
-  int64_t at[100] = {0};
-  tvms_set_num_threads(3);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
-  usleep(20000);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
-  if (SANITIZED) return;
-  pid_t child = fork();
-  if (child == 0) _exit(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) || !all_are(at, 100, 3));
-  int status = -1;
-  CHECK(waitpid(child, &status, 0) == child && status == 0);
-  CHECK(all_are(at, 100, 2));
-  tvms_set_num_threads(0);
 }
