@@ -22,26 +22,51 @@ static int find_term(const Linear *l, Node *term) {
   return -1;
 }
 
+static bool is_nonneg(Analyzer *a, const Linear *l, int depth, int *tries);
+
+/* Is l never negative, given that f is not? The term at w of l, at `at` of f, cancels.
+ * r = m * l - n * f, with m and n positive and the term gone. l is an integer: it is not negative
+ * if m * l > -m, and so if r > -m. */
+static bool follows(Analyzer *a, const Linear *l, int w, const Linear *f, int at, int depth,
+                    int *tries) {
+  int64_t k = l->coeffs.at[w], c = f->coeffs.at[at];
+  if (!c || (c < 0) != (k < 0) || k == INT64_MIN || c == INT64_MIN) return false;
+  int64_t g = gcd_of(k, c), m = (c < 0 ? -c : c) / g, n = (k < 0 ? -k : k) / g;
+  Linear rest;
+  ++*tries;
+  return linear_combine(l, m, f, -n, &rest) &&
+         !__builtin_add_overflow(rest.constant, m - 1, &rest.constant) &&
+         is_nonneg(a, &rest, depth + 1, tries);
+}
+
+/* The term x // c, c > 0, may be replaced: 0 <= x - c * (x // c) < c. */
+static bool follows_from_quotient(Analyzer *a, const Linear *l, int w, int depth, int *tries) {
+  int64_t c, k = l->coeffs.at[w];
+  Node *term = l->terms.at[w];
+  Linear x, f, quotient = {0};
+  if (!IS(FloorDiv, term) || !expr_is_const_int(as_binary(term)->b, &c) || c <= 0 ||
+      !exact_form(a, as_binary(term)->a, true, &x) || !linear_add_term(&quotient, term, 1))
+    return false;
+  bool up = k > 0; /* c * (x // c) - x + c - 1, or x - c * (x // c) */
+  if (!linear_combine(&quotient, up ? c : -c, &x, up ? -1 : 1, &f) ||
+      (up && __builtin_add_overflow(f.constant, c - 1, &f.constant)))
+    return false;
+  int at = find_term(&f, term);
+  return at >= 0 && follows(a, l, w, &f, at, depth, tries);
+}
+
 static bool is_nonneg(Analyzer *a, const Linear *l, int depth, int *tries) {
   if (linear_bound(a, l).lo >= 0) return true;
   if (depth == MAX_DEPTH) return false;
   int w = worst_term(a, l);
   if (w < 0) return false;
-  int64_t k = l->coeffs.at[w];
   for (int i = a->facts.len - 1; i >= 0 && *tries < MAX_TRIES; i--) {
     const Fact *f = &a->facts.at[i];
     int at = f->dead ? -1 : find_term(&f->form, l->terms.at[w]);
-    int64_t c = at < 0 ? 0 : f->form.coeffs.at[at];
-    if (!c || (c < 0) != (k < 0) || k == INT64_MIN || c == INT64_MIN) continue;
-    /* r = m * l - n * f, with m and n positive and the term gone. l is an integer: it is not
-     * negative if m * l > -m, and so if r > -m. */
-    int64_t g = gcd_of(k, c), m = (c < 0 ? -c : c) / g, n = (k < 0 ? -k : k) / g;
-    Linear rest;
-    ++*tries;
-    if (!linear_combine(l, m, &f->form, -n, &rest)) continue;
-    if (__builtin_add_overflow(rest.constant, m - 1, &rest.constant)) continue;
-    if (is_nonneg(a, &rest, depth + 1, tries)) return true;
+    if (at >= 0 && follows(a, l, w, &f->form, at, depth, tries)) return true;
   }
+  for (int i = 0; i < l->terms.len && *tries < MAX_TRIES; i++)
+    if (follows_from_quotient(a, l, i, depth, tries)) return true;
   return false;
 }
 

@@ -144,12 +144,16 @@ static Value node_compare(AstOp op, Value a, Value b, Span span) {
   return node_operator(op, a, b, span);
 }
 
+static Node *without_cast(Node *n) { return IS(Cast, n) ? AS(Cast, n)->value : n; }
+
 /* Is `a == b` of two variables: one and the same? */
 static bool compares_vars(Node *n, bool *same) {
   if (!IS(EQ, n) && !IS(NE, n)) return false;
   Node *a = IS(EQ, n) ? AS(EQ, n)->a : AS(NE, n)->a, *b = IS(EQ, n) ? AS(EQ, n)->b : AS(NE, n)->b;
   *same = (a == b) == IS(EQ, n);
-  return a == b || (IS(Var, a) && IS(Var, b));
+  if (a == b) return true;
+  Node *x = without_cast(a), *y = without_cast(b); /* of two widths */
+  return IS(Var, x) && IS(Var, y) && x != y;
 }
 
 static bool is_unknown(Node *n) {

@@ -245,6 +245,45 @@ static void need_it_done(const Move *m, const Domain *domains, Node *region, con
   }
 }
 
+/* What the variables take whose domain is cut, over all steps of the loops around the nest and in
+ * it. */
+static Touched steps_of(const Move *m, NodeVec loops, Node *nest, const Domain *domains,
+                        Analyzer *facts) {
+  NodeVec point = {0};
+  for (int i = 0; i < m->block->iter_vars.len; i++) {
+    Node *var = AS(IterVar, m->block->iter_vars.at[i])->var;
+    Node *one = int_imm(var->dtype, 1, var->span);
+    if (domains[i].min)
+      vec_push(&point, MAKE(Range, var->span, VOID_TYPE, .min = var, .extent = one));
+  }
+  for (; IS(For, nest); nest = AS(For, nest)->body) vec_push(&loops, nest);
+  Touched all = {0};
+  Node *region = MAKE(BufferRegion, m->call->span, VOID_TYPE, .region = point);
+  touch(&all, AS(BlockRealize, nest), region, loops, facts);
+  return all;
+}
+
+/* A consumer that reads other buffers too may have steps that no step of its producers belongs to:
+ * all of them must still be run. */
+static void need_all_steps(const Move *m, NodeVec loops, Node *nest, const Domain *domains,
+                           Analyzer *facts) {
+  Touched all = steps_of(m, loops, nest, domains, facts);
+  bool whole = all.exact || !all.lo.len;
+  for (int i = 0, k = 0; i < m->block->iter_vars.len && whole; i++) {
+    if (!domains[i].min) continue;
+    Range *own = AS(Range, AS(IterVar, m->block->iter_vars.at[i])->dom);
+    Node *lo = all.lo.at[k], *hi = all.hi.at[k++], *one = int_imm(hi->dtype, 1, hi->span);
+    Node *end = expr_add(own->min, own->extent);
+    whole = arith_can_prove(facts, expr_binary(NK_LE, lo, own->min, lo->span)) &&
+            arith_can_prove(facts, expr_binary(NK_GE, expr_add(hi, one), end, hi->span));
+  }
+  if (!whole)
+    schedule_fail(m->call, &m->block->node,
+                  "the loop '%s' and those around it are not known to take block '%s' through all of "
+                  "its steps",
+                  AS(Var, AS(For, m->loop)->var)->name, m->block->name);
+}
+
 static void finish_move(Move *m) {
   ScheduleCall *c = m->call;
   Place under = m->to;
@@ -269,6 +308,7 @@ static void finish_move(Move *m) {
     need_it_done(m, domains, *r, &done, facts);
   }
   Node *nest = new_nest(c, m->block, domains, flag_arg(c, 2));
+  if (m->reverse) need_all_steps(m, loops_inside(&under, m->scope), nest, domains, facts);
   nest = simplify_bindings(c, nest, facts);
   Node *gone = removed_with(&m->from), *loop = m->loop;
   int first, last, index = (int)int_arg(c, 3, "index");

@@ -1,5 +1,6 @@
 /* inline.c -- compute_inline and reverse_compute_inline: an elementwise block becomes part of those
  * around it. */
+#include "ir/arith/iter_map.h"
 #include "passes/schedule/schedule_impl.h"
 
 /* ---- taking a block out ---- */
@@ -203,8 +204,27 @@ static void need_one_load(ScheduleCall *c, const Block *b, const Node *buffer, N
   *indices = AS(BufferLoad, l.found.at[0])->indices;
 }
 
-/* Each element that the producer writes is one that the consumer reads: variable i of `read` runs
- * over all values of the producer's index i. */
+static Range *domain_of(const Block *b, const Node *var) {
+  for each (Node *, v, &b->iter_vars)
+    if (AS(IterVar, *v)->var == var) return AS(Range, AS(IterVar, *v)->dom);
+  return NULL;
+}
+
+static bool is_within(Analyzer *facts, Node *lo, Node *last, const Range *dom) {
+  Node *end = expr_add(dom->min, dom->extent);
+  return arith_can_prove(facts, expr_binary(NK_GE, lo, dom->min, lo->span)) &&
+         arith_can_prove(facts, expr_binary(NK_LT, last, end, lo->span));
+}
+
+static bool is_around(Analyzer *facts, Node *lo, Node *last, const Range *dom) {
+  Node *end = expr_add(dom->min, dom->extent), *one = int_imm(last->dtype, 1, last->span);
+  return arith_can_prove(facts, expr_binary(NK_LE, lo, dom->min, lo->span)) &&
+         arith_can_prove(facts, expr_binary(NK_GE, expr_add(last, one), end, lo->span));
+}
+
+/* The producer writes what the consumer reads, no more and no less: variable i of `read` runs over
+ * all values of the producer's index i. One that reads another buffer where the producer ends has
+ * steps that none of the producer's belongs to. */
 static void need_all_read(ScheduleCall *c, const Elementwise *producer, const Elementwise *consumer,
                           NodeVec read) {
   Map domains = {0};
@@ -214,19 +234,22 @@ static void need_all_read(ScheduleCall *c, const Elementwise *producer, const El
     map_set(&domains, AS(IterVar, *v)->var, dom);
     arith_bind_range(facts, AS(IterVar, *v)->var, dom->min, dom->extent);
   }
+  NodeVec written = producer->store->indices;
+  bool all = iter_map_detect(written, &domains, NULL, facts).surjective;
   for (int i = 0; i < read.len; i++) {
-    Range *dom = NULL;
+    Range *dom = domain_of(consumer->block, read.at[i]);
     Node *lo, *hi;
-    for each (Node *, v, &consumer->block->iter_vars)
-      if (AS(IterVar, *v)->var == read.at[i]) dom = AS(Range, AS(IterVar, *v)->dom);
-    bool inside =
-        arith_bounds_over(producer->store->indices.at[i], &domains, &lo, &hi) &&
-        arith_can_prove(facts, expr_binary(NK_GE, lo, dom->min, c->span)) &&
-        arith_can_prove(facts, expr_binary(NK_LT, hi, expr_add(dom->min, dom->extent), c->span));
-    if (!inside)
+    bool known = arith_bounds_over(written.at[i], &domains, &lo, &hi);
+    if (!known || !is_within(facts, lo, hi, dom))
       schedule_fail(c, &consumer->block->node,
                     "block '%s' does not read all that block '%s' writes", consumer->block->name,
                     producer->block->name);
+    if (!all || !is_around(facts, lo, hi, dom))
+      schedule_fail(c, &consumer->block->node,
+                    "block '%s' is not known to write dimension %d of '%s' for all steps of block "
+                    "'%s'",
+                    producer->block->name, i, AS(Buffer, producer->buffer)->name,
+                    consumer->block->name);
   }
 }
 

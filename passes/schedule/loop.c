@@ -209,7 +209,7 @@ void primitive_fuse(ScheduleCall *c) {
   }
   str_add(&name, "fused");
   extent = arith_simplify(facts, extent);
-  Node *var = var_new(str_intern(str_text(&name)), outermost->var->dtype, c->span), *rest = var;
+  Node *var = var_new(str_intern(str_text(&name)), extent->dtype, c->span), *rest = var;
   arith_bind_range(facts, var, int_imm(var->dtype, 0, c->span), extent);
   Map map = {0};
   for (int i = loops.len - 1; i >= 0; i--) {
@@ -221,6 +221,7 @@ void primitive_fuse(ScheduleCall *c) {
   Node *body = rebind(c, AS(For, vec_last(&loops))->body, &map, NULL);
   For fused = *outermost;
   fused.var = var;
+  fused.min = int_imm(var->dtype, 0, c->span);
   fused.extent = extent;
   fused.loop_kind = LOOP_SERIAL;
   fused.body = simplify_bindings(c, body, facts);
