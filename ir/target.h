@@ -24,6 +24,8 @@ typedef struct TargetCpu {
   int64_t l1d_bytes, l2_bytes; /* of one core */
 } TargetCpu;
 TargetCpu target_cpu(const Target *t);
+/* Has it the feature, a FEATURE of target_cpu.def? Raises ValueError for other names. */
+bool target_has(const Target *t, const char *feature, Span span);
 
 typedef struct TargetOption {
   const char *kind, *name, *type, *value, *doc;

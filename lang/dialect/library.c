@@ -1,16 +1,28 @@
 /* library.c -- modules of the standard library that are written in the language: the files of
- * stdlib/module/, imported by their path: stdlib/module/tvm/testing.tvms is tvm.testing; and the
- * schedule rules: stdlib/schedule/cpu.tvms is tvm.dlight.cpu. A file is read when it is first
- * imported. */
+ * stdlib/module/, imported by their path: stdlib/module/tvm/testing.tvms is tvm.testing; the
+ * schedule rules: stdlib/schedule/cpu.tvms is tvm.dlight.cpu; and the tensor intrinsics:
+ * stdlib/intrin/x86.tvms is tvm.tir.tensor_intrin.x86. A file is read when it is first imported. */
 #include "lang/dialect/dialect_impl.h"
 #include "lang/dialect/stdlib.h"
+#include "passes/schedule/schedule.h"
 
-#define RULES "tvm.dlight."
+#define INTRINSICS "stdlib/intrin/"
+
+/* Where modules of a package are; the first row that fits. */
+static const struct {
+  const char *package, *folder;
+} places[] = {
+    {"tvm.dlight.", "stdlib/schedule/"},
+    {"tvm.tir.tensor_intrin.", INTRINSICS},
+    {"tvm.s_tir.tensor_intrin.", INTRINSICS},
+    {"", "stdlib/module/"},
+};
 
 static const StdlibFile *find_file(const char *dotted) {
-  bool is_rule = strncmp(dotted, RULES, strlen(RULES)) == 0;
-  const char *folder = is_rule ? "stdlib/schedule/" : "stdlib/module/";
-  if (is_rule) dotted += strlen(RULES);
+  int row = 0;
+  while (strncmp(dotted, places[row].package, strlen(places[row].package)) != 0) row++;
+  const char *folder = places[row].folder;
+  dotted += strlen(places[row].package);
   char *path = (char *)(uintptr_t)str_format("%s%s.tvms", folder, dotted);
   for (char *c = path + strlen(folder); c[strlen(".tvms")]; c++)
     if (*c == '.') *c = '/';
@@ -56,7 +68,19 @@ void library_names(const char *dotted, StrVec *out) {
   if (library_has(dotted)) value_attr_names(library_load(dotted), out);
 }
 
+/* All intrinsics are declared when one is asked for that is not. */
+static void load_intrinsics(void) {
+  for (int i = 0; i < stdlib_file_count; i++) {
+    const char *path = stdlib_files[i].path;
+    if (strncmp(path, INTRINSICS, strlen(INTRINSICS)) != 0) continue;
+    size_t n = strlen(path) - strlen(INTRINSICS) - strlen(".tvms");
+    const char *name = str_copy_n(path + strlen(INTRINSICS), n);
+    library_load(str_intern(str_format("tvm.tir.tensor_intrin.%s", name)));
+  }
+}
+
 void library_start(void) {
+  tensor_intrin_library = load_intrinsics;
   static const NamespaceLibrary library = {library_has, library_load};
   namespace_library = &library;
 }

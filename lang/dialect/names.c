@@ -332,6 +332,7 @@ void dialect_start(void) {
   namespace_register("tvm.ir", tvm_ir_namespace);
   namespace_register("tvm.tir", tvm_tir_namespace);
   namespace_register("tvm.tirx", tvm_tir_namespace);
+  namespace_register("tvm.s_tir", tvm_tir_namespace);
   namespace_register("tvm.relax", tvm_relax_namespace);
   namespace_register("tvm.te", te_namespace);
   namespace_register("tvm.transform", transform_namespace);

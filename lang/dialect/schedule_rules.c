@@ -30,14 +30,21 @@ static Value target_attrs(BuiltinCall *call) {
   return d;
 }
 
+static Value target_feature(BuiltinCall *call) {
+  const char *text = value_as_text(call->args[0], "a target", call->spans[0]);
+  const char *feature = value_as_text(call->args[1], "a feature", call->spans[1]);
+  return value_bool(target_has(target_parse(text, call->spans[0]), feature, call->spans[1]));
+}
+
 static const Builtin target_builtins[] = {
-    {"attrs", "target", target_attrs, "the numbers of a processor that schedules go by"}};
+    {"attrs", "target", target_attrs, "the numbers of a processor that schedules go by"},
+    {"has", "target, feature", target_feature, "has the processor a feature?"}};
 
 Value target_namespace(void) {
   static Value ns;
   if (ns.type) return ns;
   ns = value_namespace("_target");
-  namespace_add_builtins(ns, target_builtins, 1);
+  namespace_add_builtins(ns, target_builtins, sizeof target_builtins / sizeof *target_builtins);
   return ns;
 }
 

@@ -206,6 +206,7 @@ Value tvm_namespace(void) {
   Value tir = library_namespace("tir", tensor_namespace());
   namespace_set(ns, "tir", tir);
   namespace_set(ns, "tirx", tir);
+  namespace_set(ns, "s_tir", tir);
   Value relax = library_namespace("relax", graph_namespace());
   namespace_set(relax, "op", graph_namespace());
   namespace_set(relax, "transform", transform_namespace());

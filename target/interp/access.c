@@ -161,6 +161,7 @@ static Scalar eval_load(const Code *c, Frame *f) {
 /* The indices of one element, and the values of the index that is a vector. */
 typedef struct Indices {
   Scalar *one, *lanes, *mask;
+  int64_t row_length, first_row; /* of a vector of whole rows; 0: it is none */
 } Indices;
 
 static void eval_indices(const Access *a, Frame *f, Indices *x) {
@@ -171,9 +172,24 @@ static void eval_indices(const Access *a, Frame *f, Indices *x) {
   if (a->predicate) code_lanes(a->predicate, f, a->indices * a->elem_lanes, x->mask);
 }
 
+/* A vector of whole rows, as wide registers are loaded: indices of the last dimension that go on
+ * past it are those of the rows below, if these lie without gaps. */
+static void split_rows(const Access *a, const View *v, Indices *x) {
+  int last = a->index.len - 1;
+  x->row_length = 0;
+  if (last < 1 || a->vector != last || x->lanes[0].i != 0) return;
+  bool no_gaps = v->strides[last - 1] == v->dims[last] * v->strides[last];
+  if (no_gaps && v->dims[last] > 0 && a->indices > v->dims[last] && a->indices % v->dims[last] == 0)
+    x->row_length = v->dims[last], x->first_row = x->one[last - 1].i;
+}
+
 /* Is any lane of element k to be touched? Sets the index. */
 static bool select_element(const Access *a, Indices *x, int k) {
   if (a->vector >= 0) x->one[a->vector] = x->lanes[k];
+  if (x->row_length) {
+    x->one[a->vector - 1].i = x->first_row + x->lanes[k].i / x->row_length;
+    x->one[a->vector].i = x->lanes[k].i % x->row_length;
+  }
   if (!a->predicate) return true;
   for (int j = 0; j < a->elem_lanes; j++)
     if (x->mask[k * a->elem_lanes + j].i) return true;
@@ -190,9 +206,10 @@ static void lanes_load(const Code *c, Frame *f, Scalar *out) {
   Scalar one[a->index.len + 1];
   LANES(lanes, a->indices);
   LANES(mask, a->predicate ? c->t.lanes : 1);
-  Indices x = {one, lanes, mask};
+  Indices x = {.one = one, .lanes = lanes, .mask = mask};
   eval_indices(a, f, &x);
   const View *v = view_of(a, f);
+  split_rows(a, v, &x);
   memset(out, 0, sizeof *out * (size_t)c->t.lanes);
   for (int k = 0; k < a->indices; k++) {
     if (!select_element(a, &x, k)) continue;
@@ -262,10 +279,11 @@ static Status run_store_lanes(const Step *s, Frame *f) {
   LANES(index, a->indices);
   LANES(mask, a->predicate ? lanes : 1);
   LANES(value, lanes);
-  Indices x = {one, index, mask};
+  Indices x = {.one = one, .lanes = index, .mask = mask};
   code_lanes(n->value, f, lanes, value);
   eval_indices(a, f, &x);
   const View *v = view_of(a, f);
+  split_rows(a, v, &x);
   for (int k = 0; k < a->indices; k++) {
     if (!select_element(a, &x, k)) continue;
     char *at = to_write(a, v, one);

@@ -255,6 +255,7 @@ BinaryOp *arith_op(NodeKind kind, DataType t);
 const Code *compile_call(Compiler *c, Call *n);
 LaneOp *math_op(const char *name, DataType t); /* NULL: no function of that name */
 const Code *compile_extern(Compiler *c, Call *n);
+const Code *compile_llvm_intrin(Compiler *c, Call *n); /* llvm_intrin.c */
 const Code *compile_packed_call(Compiler *c, Call *n);
 const Code *compile_program_call(Compiler *c, Call *n);
 const char *compile_text_arg(Compiler *c, Call *n);

@@ -274,6 +274,8 @@ static const struct {
     {"tvm_throw_last_error", compile_throw},
     {"call_extern", compile_extern},
     {"call_pure_extern", compile_extern},
+    {"call_llvm_intrin", compile_llvm_intrin},
+    {"call_llvm_pure_intrin", compile_llvm_intrin},
     {"call_packed", compile_packed_call},
     {"call_cpacked", compile_packed_call},
 };

@@ -139,6 +139,37 @@ LLVMValueRef gen_overloaded(Gen *g, const char *name, LLVMTypeRef on, int n, LLV
   return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, (unsigned)n, "");
 }
 
+/* LLVM ends the process where it has no instruction for an intrinsic: what is known to need a
+ * processor is refused before. `features`: one of them is needed. */
+static const struct {
+  const char *prefix, *arch, *features[2];
+} needs[] = {
+    {"llvm.x86.avx512.vpdp", "x86_64", {"avx512vnni", "avxvnni"}},
+    {"llvm.x86.avx512.pmadd", "x86_64", {"avx512bw"}},
+    {"llvm.x86.avx512.", "x86_64", {"avx512f"}},
+    {"llvm.x86.avx2.", "x86_64", {"avx2"}},
+    {"llvm.x86.", "x86_64", {NULL}},
+    {"llvm.aarch64.neon.sdot", "aarch64", {"dotprod"}},
+    {"llvm.aarch64.neon.udot", "aarch64", {"dotprod"}},
+    {"llvm.aarch64.", "aarch64", {NULL}},
+};
+
+static void need_processor(Gen *g, Call *n, const char *name) {
+  for (int i = 0; i < (int)(sizeof needs / sizeof *needs); i++) {
+    if (strncmp(name, needs[i].prefix, strlen(needs[i].prefix)) != 0) continue;
+    const char *const *f = needs[i].features;
+    if (strncmp(LLVMGetTarget(g->out), needs[i].arch, strlen(needs[i].arch)) != 0)
+      error_raisef("CompileError", n->node.span, "'%s' is of processors of %s, not of %s", name,
+                   needs[i].arch, LLVMGetTarget(g->out));
+    if (!f[0] || target_has(g->target, f[0], n->node.span)) return;
+    if (f[1] && target_has(g->target, f[1], n->node.span)) return;
+    error_raisef(
+        "CompileError", n->node.span,
+        "'%s' needs a processor with %s%s%s: name it by -mcpu, or the feature by -mattr=+%s", name,
+        f[0], f[1] ? " or " : "", f[1] ? f[1] : "", f[0]);
+  }
+}
+
 /* T.call_llvm_intrin: by full name, or by the name of one that is overloaded on its result alone.
  * A constant before the operands that counts the types of the signature, as older text has it, is
  * dropped where there is an operand too many. */
@@ -146,6 +177,7 @@ LLVMValueRef gen_llvm_intrinsic(Gen *g, Call *n, const char *name) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   if (!id || strncmp(name, "llvm.", 5) != 0)
     error_raisef("CompileError", n->node.span, "LLVM has no intrinsic '%s'", name);
+  need_processor(g, n, name);
   int first = 1, count = n->args.len - 1;
   LLVMTypeRef ret = type_of(g, n->node.dtype);
   if (count > 1 && IS(IntImm, n->args.at[1]) && AS(IntImm, n->args.at[1])->value == count - 1)
