@@ -121,7 +121,8 @@ Range64 range_of(Ranges *known, Node *n) {
     return tells ? within(n->dtype, false, range_of(known, value)) : whole(n->dtype);
   }
   case NK_Select:
-    return range_union(range_of(known, AS(Select, n)->then), range_of(known, AS(Select, n)->orelse));
+    return range_union(range_of(known, AS(Select, n)->then),
+                       range_of(known, AS(Select, n)->orelse));
   default:
     return node_is_binary(n->kind) ? range_remembered(known, (Binary *)(void *)n) : whole(n->dtype);
   }

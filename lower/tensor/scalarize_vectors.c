@@ -4,8 +4,8 @@
  * calls that have no meaning lane by lane, which back ends without vectors reject.
  *
  * A vector is evaluated as a whole before any of it is stored. So where a store may touch what its
- * value is loaded from, its lanes go through an array. Lanes picked by Shuffle and vectorcombine are
- * known only one by one: such statements are written out for each lane. */
+ * value is loaded from, its lanes go through an array. Lanes picked by Shuffle and vectorcombine
+ * are known only one by one: such statements are written out for each lane. */
 #include "lower/lower_impl.h"
 
 typedef struct Scalarizer {
@@ -100,8 +100,8 @@ static Node *constant_lane(Scalarizer *s, NodeVec vectors, Node *n, int64_t inde
     if (index < lanes) return pick(s, *v, int_imm(INT32, index, n->span));
     index -= lanes;
   }
-  error_raisef("CompileError", n->span, "%s: the vectors have no lane %lld",
-               node_spelling(n->kind), (long long)index);
+  error_raisef("CompileError", n->span, "%s: the vectors have no lane %lld", node_spelling(n->kind),
+               (long long)index);
 }
 
 static Node *shuffle_lane(Scalarizer *s, Shuffle *n, Node *lane) {
@@ -208,8 +208,7 @@ static Node *each_lane(Scalarizer *s, Node *of, int lanes, LaneStmt *make, void 
                 .extent = int_imm(INT32, lanes, of->span), .var = lane, .loop_kind = LOOP_SERIAL,
                 .body = body);
   }
-  for (int i = 0; i < lanes; i++)
-    vec_push(&stmts, make(s, context, int_imm(INT32, i, of->span)));
+  for (int i = 0; i < lanes; i++) vec_push(&stmts, make(s, context, int_imm(INT32, i, of->span)));
   return stmt_seq(stmts, of->span);
 }
 
@@ -300,8 +299,7 @@ static Node *let_vector(Scalarizer *s, LetStmt *n) {
   Node *array = array_new(AS(Var, n->var)->name, n->var->dtype, n->node.span);
   Node *filled = fill(s, array, n->value);
   map_set(&s->arrays, n->var, array);
-  return allocate(array,
-                  stmt_seq(NODES(filled, mutate(&s->mutator, n->body)), n->node.span));
+  return allocate(array, stmt_seq(NODES(filled, mutate(&s->mutator, n->body)), n->node.span));
 }
 
 /* ---- scalars of vectors ---- */

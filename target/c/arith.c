@@ -61,7 +61,11 @@ static bool is_known(Binary *n, bool *answer) {
 
 static CText compare(CGen *g, Binary *n, DataType t, CText a, CText b) {
   bool answer;
-  if (is_known(n, &answer)) return c_int(BOOL, answer, true);
+  if (is_known(n, &answer)) {
+    c_mark_used(g, n->a, a);
+    c_mark_used(g, n->b, b);
+    return c_int(BOOL, answer, true);
+  }
   return infix(n->node.kind, c_widen(g, a, t), c_widen(g, b, t));
 }
 
@@ -71,7 +75,8 @@ static CText int_arithmetic(CGen *g, Node *n, bool is_index, CText a, CText b) {
   DataType t = n->dtype;
   bool is_product = n->kind == NK_Mul;
   if (t.bits < 32) {
-    if (is_product && t.bits == 16) a = c_text(BINDS_UNARY, "(uint32_t)%s", c_within(a, BINDS_UNARY));
+    if (is_product && t.bits == 16)
+      a = c_text(BINDS_UNARY, "(uint32_t)%s", c_within(a, BINDS_UNARY));
     return c_fit(g, t, infix(n->kind, a, b).at);
   }
   if (!is_signed(t) || is_index || range_cannot_wrap(&g->f->ranges, n)) return infix(n->kind, a, b);
@@ -92,7 +97,9 @@ static CText divide_ints(CGen *g, Binary *n, CText a, CText b) {
                (rb.lo > -1 || rb.hi < -1 || !is_signed(t));
   if (plain && t.bits >= 32) return infix(kind, a, b);
   if (!is_signed(t)) return call2(g, is_quotient ? "div_unsigned" : "mod_unsigned", t, a, b);
-  const char *helper = floors ? (is_quotient ? "floordiv" : "floormod") : is_quotient ? "div" : "mod";
+  const char *helper = floors        ? (is_quotient ? "floordiv" : "floormod")
+                       : is_quotient ? "div"
+                                     : "mod";
   CText v = call2(g, helper, t, a, b);
   return t.bits < 8 ? c_fit(g, t, v.at) : v;
 }
@@ -105,8 +112,7 @@ static CText float_arithmetic(CGen *g, NodeKind kind, DataType t, CText a, CText
   b = c_widen(g, b, t);
   if (kind == NK_Mod)
     return c_narrow(g, c_text(BINDS_ATOM, "fmod%s(%s, %s)", is_double ? "" : "f", a.at, b.at), t);
-  if (kind == NK_FloorMod)
-    return c_narrow(g, call2(g, "floormod_float", c_compute(t), a, b), t);
+  if (kind == NK_FloorMod) return c_narrow(g, call2(g, "floormod_float", c_compute(t), a, b), t);
   CText v = infix(kind, a, b);
   if (kind == NK_FloorDiv) v = c_text(BINDS_ATOM, "floor%s(%s)", is_double ? "" : "f", v.at);
   return c_narrow(g, v, t);

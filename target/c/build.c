@@ -27,8 +27,9 @@ static void compile(const Build *b, const char *source, const char *output) {
   const char *level = str_format("-O%lld", (long long)target_option_int(b->target, "opt-level"));
   const char *form = b->kind == EMIT_ASM ? "-S" : b->kind == EMIT_OBJECT ? "-c" : "-shared";
   for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
-    const char *words[MAX_WORDS] = {compilers[i], "-std=c11", level, "-ffp-contract=off", "-fPIC",
-                                    form,         "-o",       output, source,              "-lm"};
+    const char *words[MAX_WORDS] = {compilers[i], "-std=c11", level, "-ffp-contract=off",
+                                    "-fPIC",      form,       "-o",  output,
+                                    source,       "-lm"};
     if (native) words[10] = "-march=native";
     int status;
     const char *said;

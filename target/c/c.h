@@ -5,11 +5,11 @@
  *
  * How values stand in variables: integers as intN_t (of less than 8 bits: in 8, always in range),
  * bool as bool, floats of less than 32 bits as their bits, pointers as pointers to what they point
- * to. In memory a bool is a byte. What is undefined in C is defined as in target/llvm/codegen.h, and
- * functions look and fail as there.
+ * to. In memory a bool is a byte. What is undefined in C is defined as in target/llvm/codegen.h,
+ * and functions look and fail as there.
  *
- * Expressions become text, without statements where that can be. What can't (a call that may fail, a
- * let) is written before the statement; operands that must keep their order get names. Sums and
+ * Expressions become text, without statements where that can be. What can't (a call that may fail,
+ * a let) is written before the statement; operands that must keep their order get names. Sums and
  * products are plain where a range shows that they do not overflow. */
 #ifndef TARGET_C_C_H
 #define TARGET_C_C_H
@@ -40,13 +40,22 @@ typedef struct CText {
 typedef struct CVar {
   const char *name;
   DataType elem; /* what a pointer is declared to point to, or void */
+  bool is_const; /* nothing is written through the pointer */
 } CVar;
+
+/* What a function does with its variables. */
+typedef struct CUses {
+  Map named;  /* Vars that stand as values */
+  Map loaded; /* pointer Vars through which elements are read */
+  Map stored; /* and written */
+} CUses;
 
 typedef enum { CFUNC_KERNEL, CFUNC_PACKED, CFUNC_PARALLEL_BODY } CFuncSort;
 
 /* The function being written. */
 typedef struct CFunc {
   CFuncSort sort;
+  const CUses *uses;
   const char *name; /* in the module */
   const char *c_name;
   DataType result; /* of a kernel; void if none */
@@ -54,10 +63,10 @@ typedef struct CFunc {
   Map names;       /* interned names taken, of this function and around it */
   Map distinct;    /* pointer Vars whose memory no other pointer reaches */
   Ranges ranges;
-  bool may_alias;        /* pointers of any type may reach the same memory */
+  bool may_alias;         /* pointers of any type may reach the same memory */
   VEC(const char *) heap; /* to free on the way out */
-  VEC(int) loops;        /* how many of them there were when the loop began */
-  const char *frame;     /* to end on failure, or NULL */
+  VEC(int) loops;         /* how many of them there were when the loop began */
+  const char *frame;      /* to end on failure, or NULL */
   int64_t stack_bytes;
   int depth, temporaries, parallel_loops;
   Str *out; /* the lines */
@@ -81,6 +90,10 @@ typedef struct CGen {
 const char *c_module(Node *module, const Target *target, bool in_process);
 const char *c_prototype(CGen *g, const char *name, PrimFunc *f);
 void c_function(CGen *g, const char *name, PrimFunc *f);
+CUses c_uses_of(Node *body);
+void c_mark_unused(CGen *g, const NodeVec *vars); /* lines for C compilers */
+bool c_is_read(CGen *g, Node *var);               /* or passed on */
+bool c_is_used(CGen *g, Node *var);
 void c_fail(CGen *g);                        /* lines that free everything and return -1 */
 void c_fail_if(CGen *g, const char *failed); /* a condition */
 void c_out_of_memory_if(CGen *g, const char *failed);
@@ -90,7 +103,8 @@ void c_ret(CGen *g, Call *n); /* T.ret */
 
 /* ---- name.c ---- */
 
-/* A name close to `hint` that is no word of C and not in `taken` or `outer` (or NULL), and now is. */
+/* A name close to `hint` that is no word of C and not in `taken` or `outer` (or NULL), and now is.
+ */
 const char *c_name(const char *hint, Map *taken, const Map *outer);
 /* A new variable of C for `var`. */
 CVar *c_bind(CGen *g, Node *var);
@@ -98,12 +112,12 @@ const char *c_temporary(CGen *g);
 
 /* ---- type.c ---- */
 
-const char *c_type(DataType t);                 /* in a variable: "int32_t" */
-const char *c_type_in_memory(DataType t);       /* "uint8_t" for bool */
-const char *c_pointer(DataType elem);           /* "float *", "void *" */
-const char *c_declare(Node *var, const CVar *v); /* "float *A" */
-DataType c_compute(DataType t);                 /* float32 for small floats */
-void c_check_type(DataType t, Span span);       /* raises where C has no such type */
+const char *c_type(DataType t);                     /* in a variable: "int32_t" */
+const char *c_type_in_memory(DataType t);           /* "uint8_t" for bool */
+const char *c_pointer(DataType elem);               /* "float *", "void *" */
+const char *c_declare(Node *var, const CVar *v);    /* "float *A" */
+DataType c_compute(DataType t);                     /* float32 for small floats */
+void c_check_type(DataType t, Span span);           /* raises where C has no such type */
 CText c_int(DataType t, int64_t value, bool typed); /* typed: C gives it the type by itself */
 CText c_float(DataType t, double value);
 const char *c_string(const char *text);
@@ -125,9 +139,9 @@ CText c_binary(CGen *g, Node *n, bool is_index);
 CText c_choice(CGen *g, Node *cond, Node *then, Node *orelse);
 CText c_cast(CGen *g, CText v, DataType from, DataType to);
 CText c_fit(CGen *g, DataType t, const char *text); /* of an int's arithmetic, into a narrow type */
-CText c_widen(CGen *g, CText v, DataType t);  /* small floats to float; others as they are */
-CText c_narrow(CGen *g, CText v, DataType t); /* and back */
-CText c_name_it(CGen *g, CText v, DataType t); /* in a variable of its own */
+CText c_widen(CGen *g, CText v, DataType t);        /* small floats to float; others as they are */
+CText c_narrow(CGen *g, CText v, DataType t);       /* and back */
+CText c_name_it(CGen *g, CText v, DataType t);      /* in a variable of its own */
 CText c_text(Binding binds, const char *format, ...) PRINTF_LIKE(2, 3);
 const char *c_within(CText v, Binding most); /* in parentheses if it binds less tightly */
 _Noreturn void c_unsupported(Node *n, const char *what);
@@ -154,6 +168,7 @@ const char *c_join(int n, const CText *args); /* "a, b" */
 /* ---- stmt.c, parallel.c ---- */
 
 void c_line(CGen *g, const char *format, ...) PRINTF_LIKE(2, 3);
+void c_mark_used(CGen *g, Node *n, CText v); /* a value that is not needed, for C compilers */
 void c_stmt(CGen *g, Node *n);
 void c_loop(CGen *g, For *n, const char *begin, const char *end);
 void c_parallel(CGen *g, For *n);

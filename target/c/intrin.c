@@ -42,8 +42,8 @@ static CText bitwise(CGen *g, Call *n, const char *op) {
   DataType t = n->node.dtype;
   CText v[2];
   same(g, n, v);
-  CText out = c_text(BINDS_LOGIC, "%s %s %s", c_within(v[0], BINDS_UNARY), op,
-                     c_within(v[1], BINDS_UNARY));
+  CText out =
+      c_text(BINDS_LOGIC, "%s %s %s", c_within(v[0], BINDS_UNARY), op, c_within(v[1], BINDS_UNARY));
   if (t.bits >= 32 || dtype_is_bool(t)) return out;
   return c_text(BINDS_UNARY, "(%s)(%s)", c_type(t), out.at);
 }
@@ -134,8 +134,7 @@ static CText do_ldexp(CGen *g, Call *n) {
   c_operands(g, 2, n->args.at, v);
   v[0] = c_widen(g, c_cast(g, v[0], n->args.at[0]->dtype, t), t);
   v[1] = c_cast(g, v[1], n->args.at[1]->dtype, INT32);
-  return c_narrow(
-      g, c_text(BINDS_ATOM, "ldexp%s(%s)", t.bits == 64 ? "" : "f", c_join(2, v)), t);
+  return c_narrow(g, c_text(BINDS_ATOM, "ldexp%s(%s)", t.bits == 64 ? "" : "f", c_join(2, v)), t);
 }
 
 static CText do_nextafter(CGen *g, Call *n) {
@@ -157,7 +156,14 @@ static CText do_if_then_else(CGen *g, Call *n) {
 }
 
 static CText do_likely(CGen *g, Call *n) { return c_condition(g, n->args.at[0]); }
-static CText do_assume(CGen *g, Call *n) { return (void)g, (void)n, nothing; }
+
+/* C can't be told; the condition is looked at for the sake of what it names. */
+static CText do_assume(CGen *g, Call *n) {
+  Node *cond = n->args.at[0];
+  if (expr_effect(cond) == EFFECT_PURE) c_mark_used(g, cond, c_condition(g, cond));
+  return nothing;
+}
+
 static CText do_undef(CGen *g, Call *n) { return (void)g, c_int(n->node.dtype, 0, true); }
 
 /* ---- pointers ---- */
@@ -180,6 +186,7 @@ static CText do_access_ptr(CGen *g, Call *n) {
   Node *pointer = n->args.at[1];
   DataType elem = IS(Var, pointer) ? AS(Var, pointer)->elem : VOID_TYPE;
   if (dtype_is_void(elem)) elem = n->args.at[0]->dtype;
+  if (IS(Var, n->args.at[3])) c_mark_used(g, n->args.at[3], c_expr(g, n->args.at[3]));
   CText at = c_element_pointer(g, pointer, elem, n->args.at[2]);
   return c_text(BINDS_UNARY, "(void *)%s", c_within(at, BINDS_ATOM));
 }

@@ -1,7 +1,7 @@
 /* memory.c -- loads, stores and allocations.
  *
- * A pointer is declared with the type of its elements, and accesses of that type are subscripts. One
- * of another type (memory that was planned for several buffers) copies bytes, as C wants it. */
+ * A pointer is declared with the type of its elements, and accesses of that type are subscripts.
+ * One of another type (memory that was planned for several buffers) copies bytes, as C wants it. */
 #include "target/c/c.h"
 
 /* A place in memory: the pointer's text, the index as an expression, and the elements. */
@@ -28,10 +28,9 @@ static Place place_of(CGen *g, Node *n, Node *buffer, const NodeVec *indices) {
 static CText load_text(CGen *g, const Place *p, const char *index) {
   DataType t = p->buffer->elem;
   DataType stored = dtype_is_bool(t) ? UINT8 : t;
-  CText v = p->is_subscript
-                ? c_text(BINDS_ATOM, "%s[%s]", p->pointer, index)
-                : c_text(BINDS_ATOM, "%s(%s, %s)", c_helper(g, "load", stored, VOID_TYPE),
-                         p->pointer, index);
+  CText v = p->is_subscript ? c_text(BINDS_ATOM, "%s[%s]", p->pointer, index)
+                            : c_text(BINDS_ATOM, "%s(%s, %s)",
+                                     c_helper(g, "load", stored, VOID_TYPE), p->pointer, index);
   if (dtype_is_bool(t)) return c_text(BINDS_COMPARE, "%s != 0", v.at);
   return dtype_is_int(t) && t.bits < 8 ? c_fit(g, t, v.at) : v;
 }
@@ -108,7 +107,8 @@ static const char *size_in_bytes(CGen *g, Allocate *n) {
     CText extent = c_cast(g, c_expr(g, *e), (*e)->dtype, INT64);
     size = c_text(BINDS_MUL, "%s * %s", c_within(extent, BINDS_MUL), c_within(size, BINDS_UNARY));
   }
-  return str_format("((size_t)(%s) + %d) / %d * %d", size.at, STACK_ALIGN, STACK_ALIGN, STACK_ALIGN);
+  return str_format("((size_t)(%s) + %d) / %d * %d", size.at, STACK_ALIGN, STACK_ALIGN,
+                    STACK_ALIGN);
 }
 
 static void allocate_on_heap(CGen *g, Allocate *n) {
@@ -135,6 +135,7 @@ bool c_allocate(CGen *g, Allocate *n) {
   v->elem = elem;
   c_line(g, "_Alignas(%d) %s%s%s[%lld];", STACK_ALIGN, c_type_in_memory(elem),
          dtype_is_handle(elem) ? "" : " ", v->name, (long long)(count ? count : 1));
+  if (!c_is_read(g, n->var)) c_line(g, "(void)%s;", v->name);
   return false;
 }
 
@@ -175,10 +176,14 @@ void c_allocate_const(CGen *g, AllocateConst *n) {
   v->elem = dtype_is_bool(elem) ? elem : t;
   Str s = {0};
   for (size_t i = 0; i < count; i++)
-    str_printf(&s, "%s%s", i == 0 ? "" : i % 8 ? ", " : ",\n        ",
+    str_printf(&s, "%s%s",
+               i == 0  ? ""
+               : i % 8 ? ", "
+                       : ",\n        ",
                element_text(t, (const char *)data->bytes + i * each));
   const char *array = c_name(str_format("%s_data", v->name), &g->f->names, &g->names);
   c_line(g, "static const _Alignas(%d) %s %s[] = {%s};", STACK_ALIGN, c_type_in_memory(t), array,
          count ? str_text(&s) : "0");
   c_line(g, "%s = (%s)(uintptr_t)%s;", c_declare(n->var, v), c_pointer(v->elem), array);
+  if (!c_is_used(g, n->var)) c_line(g, "(void)%s;", v->name);
 }

@@ -1,7 +1,7 @@
 /* module.c -- the whole file: prelude, declarations, functions, the table of exports.
  *
- * Functions that no export reaches are left out, as are helpers that no line calls: the text compiles
- * without warnings. */
+ * Functions that no export reaches are left out, as are helpers that no line calls: the text
+ * compiles without warnings. */
 #include "target/abi_table.h"
 #include "target/c/c.h"
 #include "target/runtime/tvms.h"
@@ -16,7 +16,8 @@ static const char includes[] = "#include <math.h>\n"
 
 /* Of tvms.h and abi.h. */
 static const char types[] =
-    "typedef union TvmsValue {\n  int64_t i;\n  double f;\n  void *p;\n  const char *s;\n} TvmsValue;\n"
+    "typedef union TvmsValue {\n  int64_t i;\n  double f;\n  void *p;\n  const char *s;\n} "
+    "TvmsValue;\n"
     "\n"
     "typedef int (*TvmsPackedFunc)(void *self, const TvmsValue *args, const int *types, int n, "
     "TvmsValue *ret,\n                              int *ret_type);\n"
@@ -51,8 +52,7 @@ static void declare_runtime(Str *s, const char *functions) {
 }
 
 static void declare_externs(Str *s, const Map *externs) {
-  for (int i = 0; i < externs->len; i++)
-    str_printf(s, "%s\n", (const char *)externs->at[i].value);
+  for (int i = 0; i < externs->len; i++) str_printf(s, "%s\n", (const char *)externs->at[i].value);
 }
 
 /* A helper stands behind those that it calls, so whether it is needed is known backwards. */
@@ -132,7 +132,8 @@ static Map reached(CGen *g) {
 
 static bool is_identifier(const char *name) {
   for (const char *c = name; *c; c++)
-    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789", *c)) return false;
+    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789", *c))
+      return false;
   return true;
 }
 

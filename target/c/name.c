@@ -3,16 +3,67 @@
 #include <ctype.h>
 
 /* Words of C, and what the headers of the prelude or a compiler may define as macros. */
-static const char *const reserved[] = {
-    "auto",     "break",    "case",     "char",      "const",    "continue",  "default",
-    "do",       "double",   "else",     "enum",      "extern",   "float",     "for",
-    "goto",     "if",       "inline",   "int",       "long",     "register",  "restrict",
-    "return",   "short",    "signed",   "sizeof",    "static",   "struct",    "switch",
-    "typedef",  "union",    "unsigned", "void",      "volatile", "while",     "bool",
-    "true",     "false",    "asm",      "typeof",    "constexpr", "nullptr",  "alignas",
-    "alignof",  "thread_local", "static_assert",     "NULL",     "NAN",       "INFINITY",
-    "HUGE_VAL", "HUGE_VALF", "HUGE_VALL", "RAND_MAX", "EXIT_FAILURE", "EXIT_SUCCESS",
-    "MB_CUR_MAX", "linux",  "unix",     "i386",      "sun",      "errno",     "math_errhandling"};
+static const char *const reserved[] = {"auto",
+                                       "break",
+                                       "case",
+                                       "char",
+                                       "const",
+                                       "continue",
+                                       "default",
+                                       "do",
+                                       "double",
+                                       "else",
+                                       "enum",
+                                       "extern",
+                                       "float",
+                                       "for",
+                                       "goto",
+                                       "if",
+                                       "inline",
+                                       "int",
+                                       "long",
+                                       "register",
+                                       "restrict",
+                                       "return",
+                                       "short",
+                                       "signed",
+                                       "sizeof",
+                                       "static",
+                                       "struct",
+                                       "switch",
+                                       "typedef",
+                                       "union",
+                                       "unsigned",
+                                       "void",
+                                       "volatile",
+                                       "while",
+                                       "bool",
+                                       "true",
+                                       "false",
+                                       "asm",
+                                       "typeof",
+                                       "constexpr",
+                                       "nullptr",
+                                       "alignas",
+                                       "alignof",
+                                       "thread_local",
+                                       "static_assert",
+                                       "NULL",
+                                       "NAN",
+                                       "INFINITY",
+                                       "HUGE_VAL",
+                                       "HUGE_VALF",
+                                       "HUGE_VALL",
+                                       "RAND_MAX",
+                                       "EXIT_FAILURE",
+                                       "EXIT_SUCCESS",
+                                       "MB_CUR_MAX",
+                                       "linux",
+                                       "unix",
+                                       "i386",
+                                       "sun",
+                                       "errno",
+                                       "math_errhandling"};
 
 static bool begins(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
@@ -20,8 +71,8 @@ static bool begins(const char *text, const char *with) {
 
 /* Helpers and the runtime begin so or end in a type; types and macros of integers, in capitals. */
 static bool is_reserved(const char *name) {
-  static const char *const prefixes[] = {"__",   "tvms", "Tvms", "INT",   "UINT",
-                                         "FP_",  "M_",   "FLT_", "MATH_", "_"};
+  static const char *const prefixes[] = {"__",  "tvms", "Tvms", "INT",   "UINT",
+                                         "FP_", "M_",   "FLT_", "MATH_", "_"};
   for (int i = 0; i < (int)(sizeof reserved / sizeof *reserved); i++)
     if (str_same(reserved[i], name)) return true;
   for (int i = 0; i < (int)(sizeof prefixes / sizeof *prefixes); i++)
@@ -34,8 +85,8 @@ static bool is_reserved(const char *name) {
 
 /* Functions of C that the text may call would be hidden by a variable of their name. */
 static bool is_function(const char *name) {
-  return begins("free aligned_alloc memcpy", name) || strstr(" free aligned_alloc memcpy ",
-                                                             str_format(" %s ", name));
+  return begins("free aligned_alloc memcpy", name) ||
+         strstr(" free aligned_alloc memcpy ", str_format(" %s ", name));
 }
 
 static const char *spelled(const char *hint) {
@@ -51,7 +102,8 @@ static const char *spelled(const char *hint) {
 const char *c_name(const char *hint, Map *taken, const Map *outer) {
   const char *base = spelled(hint), *name = str_intern(base);
   for (int i = 1; map_has(taken, name) || (outer && map_has(outer, name)); i++)
-    name = str_intern(str_format("%s%s%d", base, isdigit((unsigned char)base[strlen(base) - 1]) ? "_" : "", i));
+    name = str_intern(
+        str_format("%s%s%d", base, isdigit((unsigned char)base[strlen(base) - 1]) ? "_" : "", i));
   map_set(taken, name, (void *)(uintptr_t)name);
   return name;
 }

@@ -46,7 +46,7 @@ CText c_call_packed(CGen *g, Call *n, const char *name, bool by_address) {
          by_address ? "tvms_call_direct" : "tvms_call_packed", t, callee, t, t, count, t, t);
   c_line(g, "tvms_frame_fail(%s_frame);", t);
   c_fail_if(g, str_format("%s != 0", t));
-  CText value = c_text(BINDS_ATOM, "%s(%s_ret, %s_ret_type)",
-                       c_helper(g, "number", INT64, VOID_TYPE), t, t);
+  CText value =
+      c_text(BINDS_ATOM, "%s(%s_ret, %s_ret_type)", c_helper(g, "number", INT64, VOID_TYPE), t, t);
   return c_cast(g, c_name_it(g, value, INT64), INT64, n->node.dtype);
 }

@@ -48,13 +48,13 @@ typedef struct Func {
   LLVMBasicBlockRef entry; /* holds the allocas; ends in a branch to the first real block */
   Map values;              /* Var to LLVMValueRef */
   Ranges ranges;
-  Map distinct;            /* pointer Vars whose memory no other pointer reaches */
-  VEC(LLVMValueRef) heap;  /* allocations to free on the way out */
-  VEC(LoopScope) loops;    /* innermost last */
-  LLVMValueRef frame;      /* of tvms_frame_begin, to be ended on failure; or NULL */
-  DataType result;         /* of a kernel; void if none */
-  LLVMValueRef result_at;  /* where a kernel's result goes */
-  int64_t stack_bytes;     /* of its allocas so far */
+  Map distinct;           /* pointer Vars whose memory no other pointer reaches */
+  VEC(LLVMValueRef) heap; /* allocations to free on the way out */
+  VEC(LoopScope) loops;   /* innermost last */
+  LLVMValueRef frame;     /* of tvms_frame_begin, to be ended on failure; or NULL */
+  DataType result;        /* of a kernel; void if none */
+  LLVMValueRef result_at; /* where a kernel's result goes */
+  int64_t stack_bytes;    /* of its allocas so far */
   LLVMFastMathFlags fp_flags;
 } Func;
 

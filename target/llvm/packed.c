@@ -26,8 +26,7 @@ static Slots fill_slots(Gen *g, Call *n) {
     int type = lowered_value_type(arg);
     LLVMValueRef index = const_i64(g, i), bits = value_bits(g, arg);
     LLVMBuildStore(g->b, bits, gen_element_pointer(g, s.values, INT64, index));
-    LLVMBuildStore(g->b, const_i32(g, type),
-                   gen_element_pointer(g, s.types, INT32, index));
+    LLVMBuildStore(g->b, const_i32(g, type), gen_element_pointer(g, s.types, INT32, index));
   }
   return s;
 }
