@@ -93,8 +93,14 @@ deploy() {
 roundtrip() { "$B/tvms" check --roundtrip examples/*.tvms tests/ir/*.tvms; }
 
 random_programs() { sh tests/gen/run.sh "$B" 1 20; }
+random_c() { sh tests/gen/build.sh "$B" 1 1; }
+# A sample of what `make test-c` runs.
+on_c() { UNIT_TARGET=c "$B/unit" llvm_; }
+operators_on_c() { OP_TARGETS=c "$B/tvms" test tests/op/binary.tvms tests/op/nn_conv.tvms tests/op/sort.tvms tests/op/nn_attention.tvms; }
 
 [ -x "$B/unit" ] && counted 'C units' "$B/unit"
+[ -x "$B/unit" ] && counted 'C units of machine code, by the c target' on_c
+counted 'operators, by the c target' operators_on_c
 counted 'tests in .tvms' "$B/tvms" test $(find tests -name '*.tvms' -not -path 'tests/bench/*' | LC_ALL=C sort)
 counted 'Python programs' sh tests/python.sh "$B"
 counted 'snippets in the docs' sh tests/docs.sh "$B"
@@ -102,6 +108,7 @@ step 'examples/unity.tvms runs' "$B/tvms" examples/unity.tvms
 step 'a C program runs the library made from it' deploy
 step 'modules survive printing and reading' roundtrip
 step 'random tensor programs survive printing and reading' random_programs
+step 'random tensor programs become C without warnings' random_c
 step 'texts in the three ways of the fuzzer' sh tests/fuzz/run.sh "$B/fuzz_text" "$B/fuzz_seeds" 0
 for t in tests/tool/test_*.sh; do
   step "$(basename "$t" .sh | sed 's/^test_//'): tools as a user meets them" sh "$t" "$B"

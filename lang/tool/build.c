@@ -1,4 +1,4 @@
-/* build.c -- `tvms build`: a module to a shared library, an object, assembly or LLVM IR. */
+/* build.c -- `tvms build`: a module to a library, an object, or a text on the way there. */
 #include "lang/tool/tool.h"
 #include "lower/lower.h"
 #include "target/target.h"
@@ -7,14 +7,18 @@ typedef struct BuildJob {
   const char *target, *module, *path, *output, *emit;
 } BuildJob;
 
-static const struct {
-  const char *word, *suffix;
+/* What can be written: its name, the ending of files, and the target that it is made by if none is
+ * named. The lowered module is the work of no back end. */
+typedef struct Form {
+  const char *word, *suffix, *target;
+  bool is_module;
   EmitKind kind;
-} forms[] = {{"so", ".so", EMIT_SHARED},
-             {"obj", ".o", EMIT_OBJECT},
-             {"asm", ".s", EMIT_ASM},
-             {"llvm-ir", ".ll", EMIT_LLVM},
-             {"c", ".c", EMIT_C}};
+} Form;
+
+static const Form forms[] = {
+    {"so", ".so", "llvm", false, EMIT_SHARED}, {"obj", ".o", "llvm", false, EMIT_OBJECT},
+    {"asm", ".s", "llvm", false, EMIT_ASM},    {"llvm-ir", ".ll", "llvm", false, EMIT_LLVM},
+    {"c", ".c", "c", false, EMIT_C},           {"tvms-lowered", ".tvms", "llvm", true, 0}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
 static bool ends_with(const char *text, const char *suffix) {
@@ -23,16 +27,30 @@ static bool ends_with(const char *text, const char *suffix) {
 }
 
 /* By --emit, or by the ending of the output's name. */
-static int choose_form(const BuildJob *job) {
+static const Form *choose_form(const BuildJob *job) {
   for (int i = 0; i < FORMS; i++)
     if (job->emit ? str_same(job->emit, forms[i].word) : ends_with(job->output, forms[i].suffix))
-      return i;
-  return -1;
+      return &forms[i];
+  return NULL;
+}
+
+/* "so, obj, asm" or ".so, .o, .s" */
+static const char *all_forms(bool endings) {
+  Str s = {0};
+  for (int i = 0; i < FORMS; i++)
+    str_printf(&s, "%s%s", i ? ", " : "", endings ? forms[i].suffix : forms[i].word);
+  return str_text(&s);
+}
+
+static void write_lowered(Node *lowered, const char *path) {
+  const char *text = ir_print(lowered, &(PrintOptions){.constants = CONSTANTS_METADATA});
+  tool_write_file(path, text, strlen(text));
 }
 
 static void run_build(void *context) {
   BuildJob *job = context;
-  const Target *target = target_parse(job->target, (Span){0});
+  const Form *form = choose_form(job);
+  const Target *target = target_parse(job->target ? job->target : form->target, (Span){0});
   const Backend *backend = backend_find(target->kind);
   if (!backend || !backend->emit) {
     diag_error((Span){0}, "build: target %s writes no files", target->kind);
@@ -41,17 +59,20 @@ static void run_build(void *context) {
   Session *s = tool_definitions(job->path);
   if (!s || diag_error_count()) return;
   Node *module = tool_one_module("build", s, job->module, job->path);
-  if (module)
-    backend->emit(lower_module(module, target), target, forms[choose_form(job)].kind, job->output);
+  if (!module) return;
+  Node *lowered = lower_module(module, target);
+  if (form->is_module) write_lowered(lowered, job->output);
+  else backend->emit(lowered, target, form->kind, job->output);
 }
 
 int tool_build(int argc, char **argv) {
-  BuildJob job = {.target = "llvm"};
+  BuildJob job = {0};
+  const char *words = str_format("what to write, whatever the name: %s", all_forms(false));
+  const char *endings = str_format("the file to write; its ending says what: %s", all_forms(true));
   const Option options[] = {
-      {"--target", 't', &job.target, NULL, "what to build for: \"llvm -mcpu=native\""},
-      {"--output", 'o', &job.output, NULL,
-       "the file to write; its ending says what: .so .o .s .ll"},
-      {"--emit", 0, &job.emit, NULL, "what to write, whatever the name: so, o, asm, llvm"},
+      {"--target", 't', &job.target, NULL, "what to build for: \"llvm -mcpu=native\", \"c\""},
+      {"--output", 'o', &job.output, NULL, endings},
+      {"--emit", 0, &job.emit, NULL, words},
       {"--module", 'm', &job.module, NULL, "one module of several, by name"},
   };
   int status;
@@ -59,10 +80,12 @@ int tool_build(int argc, char **argv) {
     return status;
   if (argc != 2) return usage_error("build", argc < 2 ? "which file?" : "one file at a time");
   if (!job.output) return usage_error("build", "where to? give -o FILE.so");
-  if (choose_form(&job) < 0)
-    return usage_error(
-        "build", "what is '%s' to be? end it in .so, .o, .s or .ll, or give --emit so|o|asm|llvm",
-        job.output);
+  if (!choose_form(&job) && job.emit)
+    return usage_error("build", "--emit %s: there are %s", job.emit, all_forms(false));
+  if (!choose_form(&job))
+    return usage_error("build",
+                       "what is '%s' to be? end it in one of %s, or give --emit with one of %s",
+                       job.output, all_forms(true), all_forms(false));
   job.path = argv[1];
   return tool_protected(run_build, &job);
 }

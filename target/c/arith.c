@@ -61,7 +61,11 @@ static bool is_known(Binary *n, bool *answer) {
 
 static CText compare(CGen *g, Binary *n, DataType t, CText a, CText b) {
   bool answer;
-  if (is_known(n, &answer)) return c_int(BOOL, answer, true);
+  if (is_known(n, &answer)) {
+    c_mark_used(g, n->a, a);
+    c_mark_used(g, n->b, b);
+    return c_int(BOOL, answer, true);
+  }
   return infix(n->node.kind, c_widen(g, a, t), c_widen(g, b, t));
 }
 

@@ -40,13 +40,22 @@ typedef struct CText {
 typedef struct CVar {
   const char *name;
   DataType elem; /* what a pointer is declared to point to, or void */
+  bool is_const; /* nothing is written through the pointer */
 } CVar;
+
+/* What a function does with its variables. */
+typedef struct CUses {
+  Map named;  /* Vars that stand as values */
+  Map loaded; /* pointer Vars through which elements are read */
+  Map stored; /* and written */
+} CUses;
 
 typedef enum { CFUNC_KERNEL, CFUNC_PACKED, CFUNC_PARALLEL_BODY } CFuncSort;
 
 /* The function being written. */
 typedef struct CFunc {
   CFuncSort sort;
+  const CUses *uses;
   const char *name; /* in the module */
   const char *c_name;
   DataType result; /* of a kernel; void if none */
@@ -81,6 +90,10 @@ typedef struct CGen {
 const char *c_module(Node *module, const Target *target, bool in_process);
 const char *c_prototype(CGen *g, const char *name, PrimFunc *f);
 void c_function(CGen *g, const char *name, PrimFunc *f);
+CUses c_uses_of(Node *body);
+void c_mark_unused(CGen *g, const NodeVec *vars); /* lines for C compilers */
+bool c_is_read(CGen *g, Node *var);               /* or passed on */
+bool c_is_used(CGen *g, Node *var);
 void c_fail(CGen *g);                        /* lines that free everything and return -1 */
 void c_fail_if(CGen *g, const char *failed); /* a condition */
 void c_out_of_memory_if(CGen *g, const char *failed);
@@ -155,6 +168,7 @@ const char *c_join(int n, const CText *args); /* "a, b" */
 /* ---- stmt.c, parallel.c ---- */
 
 void c_line(CGen *g, const char *format, ...) PRINTF_LIKE(2, 3);
+void c_mark_used(CGen *g, Node *n, CText v); /* a value that is not needed, for C compilers */
 void c_stmt(CGen *g, Node *n);
 void c_loop(CGen *g, For *n, const char *begin, const char *end);
 void c_parallel(CGen *g, For *n);

@@ -121,6 +121,7 @@ static CText let(CGen *g, Let *n) {
   CVar *v = c_bind(g, n->var);
   range_bind(&g->f->ranges, n->var, range_of(&g->f->ranges, n->value));
   c_line(g, "%s = %s;", c_declare(n->var, v), value.at);
+  if (!c_is_used(g, n->var)) c_line(g, "(void)%s;", v->name);
   return c_expr(g, n->body);
 }
 

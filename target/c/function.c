@@ -1,6 +1,62 @@
 /* function.c -- the frame of a function: its prototype, its parameters and its ways out. */
 #include "target/c/c.h"
 
+/* ---- what is used how ---- */
+
+/* The walk meets variables where they are defined, too. */
+static Node *defined_by(Node *n) {
+  switch (n->kind) {
+  case NK_For: return AS(For, n)->var;
+  case NK_LetStmt: return AS(LetStmt, n)->var;
+  case NK_Let: return AS(Let, n)->var;
+  case NK_Allocate: return AS(Allocate, n)->var;
+  case NK_AllocateConst: return AS(AllocateConst, n)->var;
+  default: return NULL;
+  }
+}
+
+typedef struct UseCount {
+  CUses uses;
+  Map times; /* Var to how often it was met, definitions not counted, as a pointer-sized integer */
+} UseCount;
+
+static void count(UseCount *c, Node *var, intptr_t more) {
+  intptr_t times = (intptr_t)map_get(&c->times, var) + more;
+  map_set(&c->times, var, (void *)times);
+}
+
+static WalkResult note_use(Walker *w, Node *n) {
+  UseCount *c = w->context;
+  if (IS(Var, n)) count(c, n, 1);
+  if (defined_by(n)) count(c, defined_by(n), -1);
+  if (IS(BufferLoad, n)) map_set(&c->uses.loaded, AS(Buffer, AS(BufferLoad, n)->buffer)->data, n);
+  if (IS(BufferStore, n)) map_set(&c->uses.stored, AS(Buffer, AS(BufferStore, n)->buffer)->data, n);
+  if (IS(AttrStmt, n)) return walk(w, AS(AttrStmt, n)->body), WALK_PRUNE; /* of its own: nothing */
+  if (!IS(Buffer, n)) return WALK_ON;
+  if (AS(Buffer, n)->elem_offset) walk(w, AS(Buffer, n)->elem_offset);
+  return WALK_PRUNE;
+}
+
+CUses c_uses_of(Node *body) {
+  UseCount c = {0};
+  Walker w = {.enter = note_use, .context = &c};
+  walk(&w, body);
+  for (int i = 0; i < c.times.len; i++)
+    if ((intptr_t)c.times.at[i].value > 0)
+      map_set(&c.uses.named, c.times.at[i].key, c.times.at[i].value);
+  return c.uses;
+}
+
+bool c_is_read(CGen *g, Node *var) {
+  return map_has(&g->f->uses->named, var) || map_has(&g->f->uses->loaded, var);
+}
+
+bool c_is_used(CGen *g, Node *var) {
+  return c_is_read(g, var) || map_has(&g->f->uses->stored, var);
+}
+
+/* ---- prototypes ---- */
+
 static bool has_result(PrimFunc *f) {
   return !lowered_is_packed(f) && !dtype_is_void(f->ret_dtype);
 }
@@ -9,7 +65,7 @@ static bool has_result(PrimFunc *f) {
 static const char *param_text(PrimFunc *f, Node *param, const CVar *v) {
   bool distinct = !lowered_is_packed(f) && dict_get_int(f->attrs, "tir.noalias", 1);
   if (!dtype_is_handle(param->dtype) || !distinct) return c_declare(param, v);
-  return str_format("%srestrict %s", c_pointer(v->elem), v->name);
+  return str_format("%s%srestrict %s", v->is_const ? "const " : "", c_pointer(v->elem), v->name);
 }
 
 /* Of a packed function: the types that TvmsPackedFunc has. */
@@ -22,7 +78,11 @@ static const char *packed_param(int i, const CVar *v) {
 
 static CVar *param_var(CGen *g, Node *param) {
   c_check_type(param->dtype, param->span);
-  return c_bind(g, param);
+  CVar *v = c_bind(g, param);
+  bool is_pointer = dtype_is_handle(param->dtype) && !dtype_is_void(v->elem);
+  const CUses *uses = g->f->uses;
+  v->is_const = is_pointer && !map_has(&uses->named, param) && !map_has(&uses->stored, param);
+  return v;
 }
 
 /* Binds the parameters in g->f. */
@@ -43,7 +103,8 @@ static const char *prototype(CGen *g, const char *c_name_, PrimFunc *f) {
 }
 
 const char *c_prototype(CGen *g, const char *name, PrimFunc *f) {
-  CFunc state = {.name = name};
+  CUses uses = c_uses_of(f->body);
+  CFunc state = {.name = name, .uses = &uses};
   g->f = &state;
   c_name("result", &state.names, NULL);
   const char *text = prototype(g, map_get(&g->kernels, str_intern(name)), f);
@@ -53,19 +114,9 @@ const char *c_prototype(CGen *g, const char *name, PrimFunc *f) {
 
 /* ---- writing ---- */
 
-static WalkResult note_use(Walker *w, Node *n) {
-  Map *used = w->context;
-  if (IS(Var, n)) map_set(used, n, n);
-  if (IS(Buffer, n)) map_set(used, AS(Buffer, n)->data, n);
-  return WALK_ON;
-}
-
-static void mark_unused(CGen *g, PrimFunc *f) {
-  Map used = {0};
-  Walker w = {.enter = note_use, .context = &used};
-  walk(&w, f->body);
-  for each (Node *, p, &f->params)
-    if (!map_has(&used, *p)) c_line(g, "(void)%s;", ((CVar *)map_get(&g->f->values, *p))->name);
+void c_mark_unused(CGen *g, const NodeVec *vars) {
+  for each (Node *, p, vars)
+    if (!c_is_used(g, *p)) c_line(g, "(void)%s;", ((CVar *)map_get(&g->f->values, *p))->name);
 }
 
 /* Is the last line, of the outermost level, a return? */
@@ -78,7 +129,9 @@ static bool ends_in_return(Str *lines) {
 void c_function(CGen *g, const char *name, PrimFunc *f) {
   bool packed = lowered_is_packed(f);
   Str lines = {0};
+  CUses uses = c_uses_of(f->body);
   CFunc state = {.sort = packed ? CFUNC_PACKED : CFUNC_KERNEL,
+                 .uses = &uses,
                  .name = name,
                  .c_name = map_get(&g->kernels, str_intern(name)),
                  .result = packed ? VOID_TYPE : f->ret_dtype,
@@ -91,7 +144,7 @@ void c_function(CGen *g, const char *name, PrimFunc *f) {
   for each (Node *, p, &f->params)
     if (!packed && !state.may_alias && dtype_is_handle((*p)->dtype))
       map_set(&state.distinct, *p, *p);
-  mark_unused(g, f);
+  c_mark_unused(g, &f->params);
   if (has_result(f)) c_line(g, "*result = %s;", c_int(f->ret_dtype, 0, false).at);
   c_stmt(g, f->body);
   if (!ends_in_return(&lines)) c_line(g, "return 0;");

@@ -156,7 +156,14 @@ static CText do_if_then_else(CGen *g, Call *n) {
 }
 
 static CText do_likely(CGen *g, Call *n) { return c_condition(g, n->args.at[0]); }
-static CText do_assume(CGen *g, Call *n) { return (void)g, (void)n, nothing; }
+
+/* C can't be told; the condition is looked at for the sake of what it names. */
+static CText do_assume(CGen *g, Call *n) {
+  Node *cond = n->args.at[0];
+  if (expr_effect(cond) == EFFECT_PURE) c_mark_used(g, cond, c_condition(g, cond));
+  return nothing;
+}
+
 static CText do_undef(CGen *g, Call *n) { return (void)g, c_int(n->node.dtype, 0, true); }
 
 /* ---- pointers ---- */
@@ -179,6 +186,7 @@ static CText do_access_ptr(CGen *g, Call *n) {
   Node *pointer = n->args.at[1];
   DataType elem = IS(Var, pointer) ? AS(Var, pointer)->elem : VOID_TYPE;
   if (dtype_is_void(elem)) elem = n->args.at[0]->dtype;
+  if (IS(Var, n->args.at[3])) c_mark_used(g, n->args.at[3], c_expr(g, n->args.at[3]));
   CText at = c_element_pointer(g, pointer, elem, n->args.at[2]);
   return c_text(BINDS_UNARY, "(void *)%s", c_within(at, BINDS_ATOM));
 }

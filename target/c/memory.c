@@ -135,6 +135,7 @@ bool c_allocate(CGen *g, Allocate *n) {
   v->elem = elem;
   c_line(g, "_Alignas(%d) %s%s%s[%lld];", STACK_ALIGN, c_type_in_memory(elem),
          dtype_is_handle(elem) ? "" : " ", v->name, (long long)(count ? count : 1));
+  if (!c_is_read(g, n->var)) c_line(g, "(void)%s;", v->name);
   return false;
 }
 
@@ -184,4 +185,5 @@ void c_allocate_const(CGen *g, AllocateConst *n) {
   c_line(g, "static const _Alignas(%d) %s %s[] = {%s};", STACK_ALIGN, c_type_in_memory(t), array,
          count ? str_text(&s) : "0");
   c_line(g, "%s = (%s)(uintptr_t)%s;", c_declare(n->var, v), c_pointer(v->elem), array);
+  if (!c_is_used(g, n->var)) c_line(g, "(void)%s;", v->name);
 }

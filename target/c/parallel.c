@@ -25,7 +25,8 @@ static const char *parameters(CFunc *outer, CFunc *inner, const NodeVec *vars) {
   for each (Node *, var, vars) {
     CVar *v = map_get(&inner->values, *var);
     bool restricted = map_has(&outer->distinct, *var);
-    if (restricted) str_printf(&s, "%srestrict %s, ", c_pointer(v->elem), v->name);
+    const char *constant = v->is_const ? "const " : "";
+    if (restricted) str_printf(&s, "%s%srestrict %s, ", constant, c_pointer(v->elem), v->name);
     else str_printf(&s, "%s, ", c_declare(*var, v));
   }
   return str_text(&s);
@@ -35,7 +36,9 @@ static const char *parameters(CFunc *outer, CFunc *inner, const NodeVec *vars) {
 static void write_body(CGen *g, ParallelLoop *p) {
   CFunc *outer = g->f;
   Str lines = {0};
+  CUses uses = c_uses_of(p->loop->body);
   CFunc f = {.sort = CFUNC_PARALLEL_BODY,
+             .uses = &uses,
              .name = outer->name,
              .c_name = p->body,
              .result = VOID_TYPE,
@@ -47,11 +50,14 @@ static void write_body(CGen *g, ParallelLoop *p) {
   c_name("end", &f.names, NULL);
   for each (Node *, var, &p->vars) {
     CVar *v = c_bind(g, *var);
-    v->elem = ((CVar *)map_get(&outer->values, *var))->elem;
+    CVar *seen = map_get(&outer->values, *var);
+    v->elem = seen->elem;
+    v->is_const = seen->is_const;
     Range64 *known = map_get(&outer->ranges.vars, *var);
     if (known) range_bind(&f.ranges, *var, *known);
     if (map_has(&outer->distinct, *var)) map_set(&f.distinct, *var, *var);
   }
+  c_mark_unused(g, &p->vars);
   DataType t = p->loop->var->dtype;
   CText begin = {"begin", BINDS_ATOM}, end = {"end", BINDS_ATOM};
   c_loop(g, p->loop, c_cast(g, begin, INT64, t).at, c_cast(g, end, INT64, t).at);

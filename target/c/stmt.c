@@ -98,17 +98,6 @@ static void check(CGen *g, AssertStmt *n) {
   c_line(g, "}");
 }
 
-static WalkResult find_use(Walker *w, Node *n) {
-  Node *var = w->context;
-  bool is_data = IS(Buffer, n) && (AS(Buffer, n)->data == var || AS(Buffer, n)->elem_offset == var);
-  return n == var || is_data ? WALK_STOP : WALK_ON;
-}
-
-static bool is_used(Node *var, Node *in) {
-  Walker w = {.enter = find_use, .context = var};
-  return !walk(&w, in);
-}
-
 static void let_stmt(CGen *g, LetStmt *n) {
   CText value = c_cast(g, c_expr(g, n->value), n->value->dtype, n->var->dtype);
   range_bind(&g->f->ranges, n->var, range_of(&g->f->ranges, n->value));
@@ -116,7 +105,7 @@ static void let_stmt(CGen *g, LetStmt *n) {
   bool begins_frame = lowered_begins_frame(n->value);
   if (begins_frame) g->f->frame = v->name;
   c_line(g, "%s = %s;", c_declare(n->var, v), value.at);
-  if (!begins_frame && !is_used(n->var, n->body)) c_line(g, "(void)%s;", v->name);
+  if (!begins_frame && !c_is_used(g, n->var)) c_line(g, "(void)%s;", v->name);
 }
 
 /* AttrStmts that the CPU has no use for are passed over, threads of a GPU are not. */
@@ -125,17 +114,28 @@ static void check_attr(AttrStmt *n) {
     c_unsupported(&n->node, "a loop bound to a thread");
 }
 
+void c_mark_used(CGen *g, Node *n, CText v) {
+  if (!IS(IntImm, n) && !IS(FloatImm, n)) c_line(g, "(void)%s;", c_within(v, BINDS_UNARY));
+}
+
+/* A value that nobody takes; the text may be a name that was given before. */
 static void evaluate(CGen *g, Node *value) {
   CText v = c_expr(g, value);
-  if (expr_effect(value) != EFFECT_STATE || !*v.at) return;
-  bool is_call = v.binds == BINDS_ATOM && strchr(v.at, '(') && dtype_is_void(value->dtype);
-  if (is_call) c_line(g, "%s;", v.at);
-  else if (v.binds > BINDS_ATOM || strchr(v.at, '('))
-    c_line(g, "(void)%s;", c_within(v, BINDS_UNARY));
+  if (!*v.at) return;
+  if (dtype_is_void(value->dtype)) c_line(g, "%s;", v.at);
+  else if (strspn(v.at, "0123456789") != strlen(v.at)) c_mark_used(g, value, v);
+}
+
+/* Debuggers show the line that the statement came from. */
+static void note_place(CGen *g, Node *n) {
+  if (!target_option_int(g->target, "line-directives") || !n->span.hi) return;
+  Location at = source_locate(n->span.lo);
+  if (at.source) str_printf(g->f->out, "#line %d %s\n", at.line, c_string(at.source->name));
 }
 
 /* Does one statement and returns what is left to do in its scope, or NULL. */
 static Node *step(CGen *g, Node *n) {
+  note_place(g, n);
   switch (n->kind) {
   case NK_LetStmt: return let_stmt(g, AS(LetStmt, n)), AS(LetStmt, n)->body;
   case NK_AttrStmt: return check_attr(AS(AttrStmt, n)), AS(AttrStmt, n)->body;

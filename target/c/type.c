@@ -33,7 +33,8 @@ const char *c_pointer(DataType elem) {
 }
 
 const char *c_declare(Node *var, const CVar *v) {
-  if (dtype_is_handle(var->dtype)) return str_format("%s%s", c_pointer(v->elem), v->name);
+  if (dtype_is_handle(var->dtype))
+    return str_format("%s%s%s", v->is_const ? "const " : "", c_pointer(v->elem), v->name);
   return str_format("%s %s", c_type(var->dtype), v->name);
 }
 

@@ -32,7 +32,9 @@ Node *call(const char *name, DataType t, NodeVec args);
 Node *i64(int64_t value);
 Node *ramp(Node *base, int64_t stride, int lanes);
 
-/* Compiles for this process with these target options. */
+/* Tests run on the back end that UNIT_TARGET names, llvm or c. */
+bool runs_on(const char *kind);
+/* Compiles for this process; the options are those of the llvm target. */
 TvmsModule *load_module(Node *module, const char *options);
 /* Calls `run` with the memory of each buffer (n elements) and n. 0 or -1. */
 int run_case(TvmsModule *m, const Case *c, int64_t n, void **memory);

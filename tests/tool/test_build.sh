@@ -1,0 +1,80 @@
+#!/bin/sh
+# test_build.sh -- `tvms build`: every form that it writes, and programs that use what it wrote.
+#   sh tests/tool/test_build.sh BUILD_FOLDER
+. "$(dirname "$0")/expect.sh"
+examples=$tests/../../examples
+
+cat >net.tvms <<'T'
+@I.ir_module
+class Net:
+    @T.prim_func
+    def scale(A: T.Buffer(("n",), "float32"), B: T.Buffer(("n",), "float32")):
+        n = T.int64()
+        for i in T.parallel(n):
+            with T.block("scale"):
+                vi = T.axis.spatial(n, i)
+                B[vi] = A[vi] * 2.0
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        cls = Net
+        y = R.call_tir(cls.scale, (x,), out_sinfo=R.Tensor((n,), "float32"))
+        return R.add(y, R.const([0.5], "float32"))
+T
+
+# By the ending of the name, and by --emit.
+is() { head -c 4096 "$1" | tr -d '\0' | grep -qF -- "$2" || { echo "$1 is no $2"; bad=1; }; }
+for form in so:.so:ELF obj:.o:ELF asm:.s:__tvms_main: llvm-ir:.ll:target\ triple c:.c:int32_t tvms-lowered:.tvms:T.prim_func; do
+  word=${form%%:*} rest=${form#*:}
+  ending=${rest%%:*} mark=${rest#*:}
+  expect 0 '' "$tvms" build net.tvms -o "by_ending$ending"
+  expect 0 '' "$tvms" build net.tvms --emit "$word" -o "by_word_$word"
+  is "by_word_$word" "$mark"
+  is "by_ending$ending" "$mark"
+done
+expect 2 'end it in one of .so, .o, .s, .ll, .c, .tvms, or give --emit with one of so, obj, asm' "$tvms" build net.tvms -o net.exe
+expect 2 '--emit exe: there are so, obj, asm, llvm-ir, c, tvms-lowered' "$tvms" build net.tvms --emit exe -o net
+expect 1 'the llvm target writes no C: use --target c' "$tvms" build net.tvms --target llvm -o net.c
+expect 1 'the c target writes no LLVM IR: use --target llvm' "$tvms" build net.tvms --target c -o net.ll
+expect 1 'target interp writes no files' "$tvms" build net.tvms --target interp -o net.so
+[ ! -e net.c ] && [ ! -e net.ll ] && [ ! -e net.exe ] || { echo 'a refused form was written'; bad=1; }
+
+# The lowered module is a program: it reads back and runs.
+expect 0 'well-formed' "$tvms" check --roundtrip by_ending.tvms
+cat >run.tvms <<'T'
+import numpy as np
+for name in ["net", "by_ending"]:
+    mod = tvm.script.from_source(open(name + ".tvms").read())
+    for target in ["interp", "llvm", "c"]:
+        print(tvm.build(mod, target)["main"](np.array([1.0, 2.0], "float32")))
+T
+expect 0 '' "$tvms" run.tvms
+[ "$(sort -u out)" = '[2.5 4.5]' ] || fail 'the modules do not give 2.5 and 4.5'
+
+# The C text: names are kept, compilers have nothing to say, and a program loads what they make.
+expect 0 '' grep -E 'scale_kernel\(const float \*restrict A, float \*restrict B, int64_t n\)' by_ending.c
+expect 0 '' grep -F 'B[i] = A[i] * 2.0f;' by_ending.c
+expect 0 '' "$tvms" build "$examples/unity.tvms" --target c -o unity.c
+expect 0 '' "$tvms" build "$examples/unity.tvms" --target llvm -o unity_llvm.so
+exports() { nm -D --defined-only "$1" | awk '{print $3}' | sort; }
+for cc in gcc clang; do
+  command -v $cc >/dev/null || continue
+  for level in -O0 -O3; do
+    expect 0 '' $cc -std=c11 -Wall -Wextra -Wpedantic -Werror $level -ffp-contract=off -fPIC -shared unity.c -o unity.so -lm
+    expect 0 '' "$B/deploy" ./unity.so
+    [ "$(exports unity.so)" = "$(exports unity_llvm.so)" ] || { echo "$cc: other exports"; bad=1; }
+  done
+done
+"$B/deploy" ./unity_llvm.so >expected
+"$B/deploy" ./unity.so >found
+cmp -s expected found || { echo 'the C program prints otherwise with C'; bad=1; }
+expect 0 '' "$tvms" build net.tvms --target 'c -line-directives' -o lines.c
+expect 0 '' grep -F '#line 9 "net.tvms"' lines.c
+
+# Without a compiler the text can be had, and nothing else.
+mkdir bin
+expect 1 'no C compiler is installed' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.so
+expect 0 '' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.c
+ls -A | grep -q '\.tmp' && { echo 'temporary files were left behind'; bad=1; }
+exit $bad
