@@ -37,7 +37,7 @@ code dot_4x4_i8i8s32_sdot sdot "$arm -mattr=+dotprod"
 code dot_4x4_i8i8s32_sdot sdot "$arm -mcpu=cortex-a76"
 code dot_4x4_u8u8u32_udot udot "$arm -mattr=+dotprod"
 code dot_4x4_u8u8i32_hdot udot "$arm -mattr=+dotprod"
-code dot_4x4_i8i8s32_neon 'smull2*' "$arm"
+code dot_4x4_i8i8s32_neon 's*mull*2*' "$arm"
 product 4 16 uint8 int8 int32 dot_16x4_vnni
 product 4 8 uint8 int8 int32 dot_8x4_vnni
 product 2 8 int16 int16 int32 dot_8x2_i16i16i32_avx2
