@@ -52,10 +52,6 @@ static const Arch archs[] = {
 
 #define LENGTH(a) ((int)(sizeof(a) / sizeof *(a)))
 
-static bool begins(const char *text, const char *with) {
-  return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* ---- sets of features: bits, by their rows ---- */
 
 typedef uint32_t FeatureSet;
@@ -126,7 +122,8 @@ static const char *host_arch(void) {
 
 static bool is_host(const Target *t) {
   const char *triple = target_option(t, "mtriple");
-  return str_same(target_option(t, "mcpu"), "native") && (!*triple || begins(triple, host_arch()));
+  return str_same(target_option(t, "mcpu"), "native") &&
+         (!*triple || str_begins(triple, host_arch()));
 }
 
 /* Those of the processor, with what -mattr=+a,-b adds and takes away. */
@@ -136,7 +133,7 @@ static FeatureSet features_of(const Target *t) {
   if (is_host(t)) set = host_features();
   else
     for (int i = 0; !set && i < LENGTH(cpus); i++)
-      if (begins(cpu, cpus[i].prefix)) set = set_of(cpus[i].features);
+      if (str_begins(cpu, cpus[i].prefix)) set = set_of(cpus[i].features);
   for (const char *p = target_option(t, "mattr"); *p; p = *end ? end + 1 : end) {
     end = strchrnul(p, ',');
     if (*p == '-') set = without(set, p + 1, (size_t)(end - p - 1));
@@ -150,7 +147,7 @@ static Arch registers_of(const Target *t) {
   const char *triple = target_option(t, "mtriple");
   Arch out = {"", 64, 16};
   for (int i = 0; i < LENGTH(archs); i++)
-    if (begins(*triple ? triple : host_arch(), archs[i].prefix)) out = archs[i];
+    if (str_begins(*triple ? triple : host_arch(), archs[i].prefix)) out = archs[i];
   FeatureSet set = features_of(t);
   for (int i = 0; i < LENGTH(features); i++)
     if (set >> i & 1 && features[i].bits > out.bits)

@@ -53,4 +53,8 @@ static inline bool str_same(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+static inline bool str_begins(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
 #endif

@@ -20,7 +20,7 @@ static const struct {
 
 static const StdlibFile *find_file(const char *dotted) {
   int row = 0;
-  while (strncmp(dotted, places[row].package, strlen(places[row].package)) != 0) row++;
+  while (!str_begins(dotted, places[row].package)) row++;
   const char *folder = places[row].folder;
   dotted += strlen(places[row].package);
   char *path = (char *)(uintptr_t)str_format("%s%s.tvms", folder, dotted);
@@ -48,7 +48,7 @@ static void load(void *context) {
     map_set(&sources, f, (void *)(uintptr_t)source);
   }
   l->module = module_load_source(l->dotted, source);
-  bool of_tvm = str_same(l->dotted, "tvm") || strncmp(l->dotted, "tvm.", 4) == 0;
+  bool of_tvm = str_same(l->dotted, "tvm") || str_begins(l->dotted, "tvm.");
   ((Namespace *)l->module.object)->is_part = of_tvm;
 }
 
@@ -72,7 +72,7 @@ void library_names(const char *dotted, StrVec *out) {
 static void load_intrinsics(void) {
   for (int i = 0; i < stdlib_file_count; i++) {
     const char *path = stdlib_files[i].path;
-    if (strncmp(path, INTRINSICS, strlen(INTRINSICS)) != 0) continue;
+    if (!str_begins(path, INTRINSICS)) continue;
     size_t n = strlen(path) - strlen(INTRINSICS) - strlen(".tvms");
     const char *name = str_copy_n(path + strlen(INTRINSICS), n);
     library_load(str_intern(str_format("tvm.tir.tensor_intrin.%s", name)));

@@ -20,15 +20,11 @@ static bool uses(Node *n, Node *buffer) {
   return n && !walk(&w, n);
 }
 
-static bool starts(const char *text, const char *with) {
-  return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* Does each step of a loop over threads see its own copy of a buffer of that scope? */
 static bool is_private_to(const char *scope, const char *thread_tag) {
-  if (str_same(scope, "global")) return starts(thread_tag, "vthread");
-  if (starts(scope, "shared")) return !starts(thread_tag, "threadIdx");
-  if (starts(scope, "warp")) return !str_same(thread_tag, "threadIdx.x");
+  if (str_same(scope, "global")) return str_begins(thread_tag, "vthread");
+  if (str_begins(scope, "shared")) return !str_begins(thread_tag, "threadIdx");
+  if (str_begins(scope, "warp")) return !str_same(thread_tag, "threadIdx.x");
   return true; /* registers and fragments of them */
 }
 

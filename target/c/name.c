@@ -65,10 +65,6 @@ static const char *const reserved[] = {"auto",
                                        "errno",
                                        "math_errhandling"};
 
-static bool begins(const char *text, const char *with) {
-  return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* Helpers and the runtime begin so or end in a type; types and macros of integers, in capitals. */
 static bool is_reserved(const char *name) {
   static const char *const prefixes[] = {"__",  "tvms", "Tvms", "INT",   "UINT",
@@ -76,7 +72,7 @@ static bool is_reserved(const char *name) {
   for (int i = 0; i < (int)(sizeof reserved / sizeof *reserved); i++)
     if (str_same(reserved[i], name)) return true;
   for (int i = 0; i < (int)(sizeof prefixes / sizeof *prefixes); i++)
-    if (begins(name, prefixes[i])) return true;
+    if (str_begins(name, prefixes[i])) return true;
   size_t n = strlen(name);
   DataType t;
   const char *tail = strrchr(name, '_');
@@ -85,7 +81,7 @@ static bool is_reserved(const char *name) {
 
 /* Functions of C that the text may call would be hidden by a variable of their name. */
 static bool is_function(const char *name) {
-  return begins("free aligned_alloc memcpy", name) ||
+  return str_begins("free aligned_alloc memcpy", name) ||
          strstr(" free aligned_alloc memcpy ", str_format(" %s ", name));
 }
 

@@ -2,30 +2,15 @@
  *   conv MODULE.so CHANNELS SIZE FILTERS KERNEL STRIDE GROUPS
  * The module has a function conv(x: (1, C, S, S), w: (F, C / G, K, K), y) of float32, padded by K / 2. oneDNN chooses the
  * layouts that it likes best for all tensors, and is given them so. Prints the medians of both in GFLOP/s, and the ratio. */
+#include "timing.h"
 #include "tvms.h"
 #include <math.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 15 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-static double median(double *t, int n) {
-  qsort(t, (size_t)n, sizeof *t, by_size);
-  return t[n / 2];
-}
 
 static void need(int ok, const char *what) {
   if (ok) return;

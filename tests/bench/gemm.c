@@ -2,29 +2,14 @@
  *   gemm MODULE.so M N K
  * The module has a function mm(A: (M, K), B: (K, N), C: (M, N)) of float32. Prints the medians of both in
  * GFLOP/s, the ratio, and the share of the peak that one core reaches on multiply-adds in registers. */
+#include "timing.h"
 #include "tvms.h"
 #include <cblas.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { RUNS = 15 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-static double median(double *t, int n) {
-  qsort(t, (size_t)n, sizeof *t, by_size);
-  return t[n / 2];
-}
 
 /* GFLOP/s of multiply-adds on vectors in registers: 12 chains, more than any core has in flight. */
 typedef float Vector __attribute__((vector_size(32)));
