@@ -40,15 +40,22 @@ static void print_report(void *context) {
   puts(value_text(value_call(library_attr("tvm.measure", "report"), &args)));
 }
 
-/* What does not fit the functions is told without the way into the library. */
+/* Is it about what was asked for? Then it is told without the way into the library. */
+static bool is_of_request(const Error *e) {
+  return e->kind && (str_same(e->kind, "BenchError") || str_same(e->kind, "MemoryError"));
+}
+
 static void run_bench(void *context) {
   const BenchJob *job = context;
+  for (int i = 0; i < job->count; i++)
+    if (str_same(job->settings[i].name, "target") && job->settings[i].text)
+      target_parse(job->settings[i].text, (Span){0});
   Session *s = tool_definitions(job->path);
   if (!s || diag_error_count()) return;
   Node *m = tool_one_module("bench", s, job->module, job->path);
   if (!m) return;
   Error *e = eval_protect(print_report, &(Report){job, m});
-  if (e && e->kind && str_same(e->kind, "BenchError")) diag_error((Span){0}, "bench: %s", e->text);
+  if (e && is_of_request(e)) diag_error((Span){0}, "bench: %s", e->text);
   else if (e) error_raise(e);
 }
 
