@@ -278,10 +278,11 @@ static void need_all_steps(const Move *m, NodeVec loops, Node *nest, const Domai
             arith_can_prove(facts, expr_binary(NK_GE, expr_add(hi, one), end, hi->span));
   }
   if (!whole)
-    schedule_fail(m->call, &m->block->node,
-                  "the loop '%s' and those around it are not known to take block '%s' through all of "
-                  "its steps",
-                  AS(Var, AS(For, m->loop)->var)->name, m->block->name);
+    schedule_fail(
+        m->call, &m->block->node,
+        "the loop '%s' and those around it are not known to take block '%s' through all of "
+        "its steps",
+        AS(Var, AS(For, m->loop)->var)->name, m->block->name);
 }
 
 static void finish_move(Move *m) {

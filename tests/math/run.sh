@@ -6,7 +6,7 @@ B=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")" || exit 1
 work=$B/math
 mkdir -p "$work"
-cc -std=gnu11 -D_GNU_SOURCE -O2 -fno-builtin -I../../target/runtime -rdynamic -o "$work/ulp" ulp.c "$B/libtvms_runtime.a" \
+cc -std=gnu11 -D_GNU_SOURCE -O2 -I../../target/runtime -rdynamic -o "$work/ulp" ulp.c "$B/libtvms_runtime.a" \
   -lpthread -ldl -lm || exit 1
 passed=0
 failed=0

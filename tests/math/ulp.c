@@ -38,17 +38,24 @@ typedef struct Worst {
   double want;
 } Worst;
 
-/* The distance in steps of float32 at the exact result; infinity stands one step behind the last.
- */
+/* The step of float32 at an exact result, that of the last finite number beyond it. */
+static double step_at(double want) {
+  uint64_t bits;
+  memcpy(&bits, &want, sizeof bits);
+  int64_t exponent = (int64_t)(bits >> 52 & 0x7ff) - 1023;
+  exponent = exponent < -126 ? -126 : exponent > 127 ? 127 : exponent;
+  bits = (uint64_t)(exponent - 23 + 1023) << 52;
+  memcpy(&want, &bits, sizeof bits);
+  return want;
+}
+
+static double within(double x, double limit) { return x > limit ? limit : x < -limit ? -limit : x; }
+
+/* The distance in steps; infinity stands one step behind the last number. */
 static double error_of(float got, double want) {
-  const double beyond = 0x1p128;
   if (isnan(want) || isnan(got)) return isnan(want) && isnan(got) ? 0 : INFINITY;
   if (got == 0 && !signbit(got) != !signbit(want)) return INFINITY; /* the wrong zero */
-  double g = fmin(fmax(got, -beyond), beyond), w = fmin(fmax(want, -beyond), beyond);
-  int exponent;
-  frexp(w, &exponent);
-  if (exponent > 128) exponent = 128;
-  return fabs(g - w) / ldexp(1, w == 0 || exponent < -125 ? -149 : exponent - 24);
+  return fabs(within(got, 0x1p128) - within(want, 0x1p128)) / step_at(want);
 }
 
 static TvmsTensor *vector(void) {
