@@ -173,8 +173,8 @@ LLVMValueRef float32_tanh(Gen *g, LLVMTypeRef type, LLVMValueRef *args) {
   LLVMValueRef near = mad(m, mul(m, x, square), p, x);
   LLVMValueRef e = exp_of(m, add(m, size, size));
   LLVMValueRef tail = quotient(m, num(m, 2.0), add(m, e, num(m, 1.0)));
-  LLVMValueRef far = with_sign(m, sub(m, num(m, 1.0), tail), x);
-  return pick(m, less(m, size, 0.625), near, far);
+  LLVMValueRef far = sub(m, num(m, 1.0), tail);
+  return with_sign(m, pick(m, less(m, size, 0.625), near, far), x); /* of -0 too */
 }
 
 /* From 1 on: 1 - 2^R(|x|), where R approximates the binary logarithm of 1 - erf. */

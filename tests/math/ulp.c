@@ -1,9 +1,8 @@
 /* ulp.c -- the error of compiled functions of float32, in units in the last place, against double.
- *   ulp LIBRARY.so STEP [FUNCTION]   every STEP-th float32; pairs of two arguments as often
- *   ulp --list                       the functions: name:arguments
- * Prints the greatest error of each and where it is. Status 1 if one is too large. A result that is
- * not finite, or a NaN, must be one where the correctly rounded one is, but for neighbours of
- * infinity. */
+ *   ulp LIBRARY.so STEP [FUNCTION]   edge cases, and every STEP-th float32; pairs of two arguments
+ * as often ulp --list                       the functions: name:arguments Prints the greatest error
+ * of each and where it is. Status 1 if one is too large. A result that is not finite, or a NaN,
+ * must be one where the correctly rounded one is, but for neighbours of infinity. */
 #include "tvms.h"
 #include <math.h>
 #include <stdbool.h>
@@ -108,6 +107,41 @@ static void call(TvmsFunc *compiled, const Function *f, TvmsTensor **t) {
   if (tvms_func_call(compiled, args, types, f->args + 1, &result, &type)) fail(f->name);
 }
 
+/* Every pair of these comes first: where functions have cases of their own. */
+static const float edges[] = {0,
+                              1,
+                              0.5f,
+                              2,
+                              3,
+                              7,
+                              1.5f,
+                              0x1p-149f,
+                              0x1p-126f,
+                              0x1p23f,
+                              0x1p24f,
+                              0x1p25f,
+                              8388609,
+                              0.33333334f,
+                              0.7853982f,
+                              1.5707964f,
+                              3.1415927f,
+                              88.72284f,
+                              88.8f,
+                              104,
+                              0x1.fffffep127f,
+                              0x1.fffffep-1f,
+                              0x1.000002p0f,
+                              INFINITY,
+                              NAN};
+enum { EDGES = 2 * (sizeof edges / sizeof *edges) };
+
+static float edge(int i) { return i % 2 ? -edges[i / 2] : edges[i / 2]; }
+
+static int fill_edges(float *x, float *y) {
+  for (int i = 0; i < EDGES * EDGES; i++) x[i] = edge(i / EDGES), y[i] = edge(i % EDGES);
+  return EDGES * EDGES;
+}
+
 static Worst measure(TvmsModule *m, const Function *f, uint64_t step) {
   char name[40];
   TvmsFunc *compiled;
@@ -116,8 +150,11 @@ static Worst measure(TvmsModule *m, const Function *f, uint64_t step) {
   snprintf(name, sizeof name, "test_%s", f->name);
   if (tvms_module_function(&compiled, m, name)) fail(name);
   float *x = tvms_tensor_data(t[0]), *y = tvms_tensor_data(t[1]);
+  int n = fill_edges(x, y);
+  call(compiled, f, t);
+  compare(f, t, n, &worst);
   for (uint64_t bits = 0; bits < (uint64_t)1 << 32;) {
-    int n = 0;
+    n = 0;
     for (; n < N && bits < (uint64_t)1 << 32; n++, bits += step) {
       x[n] = from_bits((uint32_t)bits);
       y[n] = f->args > 1 ? second() : 0;
