@@ -10,6 +10,7 @@
 typedef struct Setting {
   const char *name, *option, *text; /* text NULL: not given */
   int64_t least;                    /* of a number; -1: a text */
+  const char *doc;
 } Setting;
 
 typedef struct BenchJob {
@@ -40,15 +41,22 @@ static void print_report(void *context) {
   puts(value_text(value_call(library_attr("tvm.measure", "report"), &args)));
 }
 
-/* What does not fit the functions is told without the way into the library. */
+/* Is it about what was asked for? Then it is told without the way into the library. */
+static bool is_of_request(const Error *e) {
+  return e->kind && (str_same(e->kind, "BenchError") || str_same(e->kind, "MemoryError"));
+}
+
 static void run_bench(void *context) {
   const BenchJob *job = context;
+  for (int i = 0; i < job->count; i++)
+    if (str_same(job->settings[i].name, "target") && job->settings[i].text)
+      target_parse(job->settings[i].text, (Span){0});
   Session *s = tool_definitions(job->path);
   if (!s || diag_error_count()) return;
   Node *m = tool_one_module("bench", s, job->module, job->path);
   if (!m) return;
   Error *e = eval_protect(print_report, &(Report){job, m});
-  if (e && e->kind && str_same(e->kind, "BenchError")) diag_error((Span){0}, "bench: %s", e->text);
+  if (e && is_of_request(e)) diag_error((Span){0}, "bench: %s", e->text);
   else if (e) error_raise(e);
 }
 
@@ -59,36 +67,33 @@ static bool is_number(const Setting *s) {
   return !errno && end != s->text && !*end && n >= s->least && n <= INT32_MAX;
 }
 
+static const Setting all_settings[] = {
+    {"func", "--func", NULL, -1, "which functions, by commas; else all public ones"},
+    {"shapes", "--shapes", NULL, -1,
+     "\"128x256,n=4\": shapes of its tensors in their order, or values of its variables"},
+    {"inputs", "--input", NULL, -1,
+     "\"x=x.npy\": an argument from a file; by commas. The others are random"},
+    {"target", "--target", NULL, -1, "what to compile for: \"llvm -mcpu=native\""},
+    {"threads", "--threads", NULL, 1, "how many threads; else one for each core"},
+    {"number", "--number", NULL, 1, "calls in a repetition; else as many as last 20 ms"},
+    {"repeat", "--repeat", NULL, 1, "repetitions, of which the median counts: 11"},
+    {"seed", "--seed", NULL, 0, "of the random arguments: 0"},
+};
+enum { SETTINGS = sizeof all_settings / sizeof *all_settings };
+
 int tool_bench(int argc, char **argv) {
-  Setting settings[] = {
-      {"func", "--func", NULL, -1},      {"shapes", "--shapes", NULL, -1},
-      {"inputs", "--input", NULL, -1},   {"target", "--target", NULL, -1},
-      {"threads", "--threads", NULL, 1}, {"number", "--number", NULL, 1},
-      {"repeat", "--repeat", NULL, 1},   {"seed", "--seed", NULL, 0},
-  };
-  enum { COUNT = sizeof settings / sizeof *settings };
-  static const char *const docs[COUNT] = {
-      "which functions, by commas; else all public ones",
-      "\"128x256,n=4\": shapes of its tensors in their order, or values of its variables",
-      "\"x=x.npy\": an argument from a file; by commas. The others are random",
-      "what to compile for: \"llvm -mcpu=native\"",
-      "how many threads; else one for each core",
-      "calls in a repetition; else as many as last 20 ms",
-      "repetitions, of which the median counts: 11",
-      "of the random arguments: 0",
-  };
-  BenchJob job = {.settings = settings, .count = COUNT};
-  Option options[COUNT + 2] = {
+  Setting settings[SETTINGS];
+  BenchJob job = {.settings = memcpy(settings, all_settings, sizeof settings), .count = SETTINGS};
+  Option options[SETTINGS + 2] = {
       {"--module", 'm', &job.module, NULL, "one module of several, by name"},
       {"--json", 0, NULL, &job.json, "print all figures as JSON"},
   };
-  for (int i = 0; i < COUNT; i++)
-    options[i + 2] =
-        (Option){.name = settings[i].option, .value = &settings[i].text, .doc = docs[i]};
+  for (int i = 0; i < SETTINGS; i++)
+    options[i + 2] = (Option){settings[i].option, 0, &settings[i].text, NULL, settings[i].doc};
   int status;
-  if (!options_parse(options, COUNT + 2, &argc, argv, &status)) return status;
+  if (!options_parse(options, SETTINGS + 2, &argc, argv, &status)) return status;
   if (argc != 2) return usage_error("bench", argc < 2 ? "which file?" : "one file at a time");
-  for (int i = 0; i < COUNT; i++)
+  for (int i = 0; i < SETTINGS; i++)
     if (settings[i].text && settings[i].least >= 0 && !is_number(&settings[i]))
       return usage_error("bench", "%s is a number from %d on, not '%s'", settings[i].option,
                          (int)settings[i].least, settings[i].text);

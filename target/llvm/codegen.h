@@ -156,19 +156,17 @@ LLVMValueRef gen_alloca(Gen *g, LLVMTypeRef type, int64_t n, unsigned align, con
 bool gen_allocate(Gen *g, Allocate *n);
 void gen_allocate_const(Gen *g, AllocateConst *n);
 
-/* ---- intrin.c, math.c, float32_math.c, call.c, packed.c ---- */
+/* ---- intrin.c, math.c, float32_*.c, call.c, packed.c ---- */
 
 LLVMValueRef gen_call(Gen *g, Call *n);
 /* T.exp and its like: NULL if the table of math.c has no such name. */
 LLVMValueRef gen_math(Gen *g, Call *n, const char *name);
-/* Of float32 or a vector of them. */
-LLVMValueRef float32_exp(Gen *g, LLVMTypeRef type, LLVMValueRef x);
-LLVMValueRef float32_exp2(Gen *g, LLVMTypeRef type, LLVMValueRef x);
-LLVMValueRef float32_log(Gen *g, LLVMTypeRef type, LLVMValueRef x);
-LLVMValueRef float32_log1p(Gen *g, LLVMTypeRef type, LLVMValueRef x);
-LLVMValueRef float32_sigmoid(Gen *g, LLVMTypeRef type, LLVMValueRef x);
-LLVMValueRef float32_tanh(Gen *g, LLVMTypeRef type, LLVMValueRef x);
-LLVMValueRef float32_erf(Gen *g, LLVMTypeRef type, LLVMValueRef x);
+/* Computes a function of values of one type: a float or a vector of floats. */
+typedef LLVMValueRef MathFormula(Gen *g, LLVMTypeRef type, LLVMValueRef *args);
+/* Of float32 (float32_*.c). */
+MathFormula float32_exp, float32_exp2, float32_exp10, float32_log, float32_log2, float32_log10,
+    float32_log1p, float32_sigmoid, float32_tanh, float32_erf, float32_sin, float32_cos,
+    float32_pow;
 LLVMValueRef gen_extern(Gen *g, Call *n, const char *name);
 LLVMValueRef gen_call_packed(Gen *g, Call *n, const char *name, bool by_address);
 LLVMValueRef gen_kernel_call(Gen *g, Call *n);

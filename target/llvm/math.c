@@ -2,7 +2,7 @@
  * them.
  *
  * Small floats are computed in float32 and rounded. Where the table has a formula for float32
- * (float32_math.c), it is used for float32; vectors of functions of libm are computed lane by lane,
+ * (float32_*.c), it is used for float32; vectors of functions of libm are computed lane by lane,
  * and LLVM does the same to its own intrinsics that the processor has no instruction for. */
 #include "target/llvm/codegen.h"
 
@@ -12,8 +12,6 @@ typedef enum {
   BY_FORMULA /* a function of this file */
 } How;
 
-typedef LLVMValueRef Formula(Gen *g, LLVMTypeRef type, LLVMValueRef x);
-
 static LLVMValueRef one_of(LLVMTypeRef type) {
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) return LLVMConstReal(type, 1.0);
   unsigned n = LLVMGetVectorSize(type);
@@ -22,13 +20,13 @@ static LLVMValueRef one_of(LLVMTypeRef type) {
   return LLVMConstVector(ones, n);
 }
 
-static LLVMValueRef rsqrt(Gen *g, LLVMTypeRef type, LLVMValueRef x) {
-  LLVMValueRef root = gen_fp(g, gen_overloaded(g, "llvm.sqrt", type, 1, &x));
+static LLVMValueRef rsqrt(Gen *g, LLVMTypeRef type, LLVMValueRef *args) {
+  LLVMValueRef root = gen_fp(g, gen_overloaded(g, "llvm.sqrt", type, 1, args));
   return gen_fp(g, LLVMBuildFDiv(g->b, one_of(type), root, ""));
 }
 
-static LLVMValueRef sigmoid(Gen *g, LLVMTypeRef type, LLVMValueRef x) {
-  LLVMValueRef minus = LLVMBuildFNeg(g->b, x, "");
+static LLVMValueRef sigmoid(Gen *g, LLVMTypeRef type, LLVMValueRef *args) {
+  LLVMValueRef minus = LLVMBuildFNeg(g->b, args[0], "");
   LLVMValueRef e = gen_fp(g, gen_overloaded(g, "llvm.exp", type, 1, &minus));
   LLVMValueRef sum = gen_fp(g, LLVMBuildFAdd(g->b, one_of(type), e, ""));
   return gen_fp(g, LLVMBuildFDiv(g->b, one_of(type), sum, ""));
@@ -39,19 +37,19 @@ static const struct {
   int args;
   How how;
   const char *by; /* of LLVM or libm */
-  Formula *formula, *float32;
+  MathFormula *formula, *float32;
 } functions[] = {
     {"exp", 1, BY_LLVM, "llvm.exp", NULL, float32_exp},
     {"exp2", 1, BY_LLVM, "llvm.exp2", NULL, float32_exp2},
-    {"exp10", 1, BY_LLVM, "llvm.exp10", NULL, NULL},
+    {"exp10", 1, BY_LLVM, "llvm.exp10", NULL, float32_exp10},
     {"log", 1, BY_LLVM, "llvm.log", NULL, float32_log},
-    {"log2", 1, BY_LLVM, "llvm.log2", NULL, NULL},
-    {"log10", 1, BY_LLVM, "llvm.log10", NULL, NULL},
+    {"log2", 1, BY_LLVM, "llvm.log2", NULL, float32_log2},
+    {"log10", 1, BY_LLVM, "llvm.log10", NULL, float32_log10},
     {"log1p", 1, BY_LIBM, "log1p", NULL, float32_log1p},
     {"sqrt", 1, BY_LLVM, "llvm.sqrt", NULL, NULL},
     {"rsqrt", 1, BY_FORMULA, NULL, rsqrt, NULL},
-    {"sin", 1, BY_LLVM, "llvm.sin", NULL, NULL},
-    {"cos", 1, BY_LLVM, "llvm.cos", NULL, NULL},
+    {"sin", 1, BY_LLVM, "llvm.sin", NULL, float32_sin},
+    {"cos", 1, BY_LLVM, "llvm.cos", NULL, float32_cos},
     {"tan", 1, BY_LIBM, "tan", NULL, NULL},
     {"asin", 1, BY_LIBM, "asin", NULL, NULL},
     {"acos", 1, BY_LIBM, "acos", NULL, NULL},
@@ -67,7 +65,7 @@ static const struct {
     {"atan2", 2, BY_LIBM, "atan2", NULL, NULL},
     {"hypot", 2, BY_LIBM, "hypot", NULL, NULL},
     {"copysign", 2, BY_LLVM, "llvm.copysign", NULL, NULL},
-    {"pow", 2, BY_LLVM, "llvm.pow", NULL, NULL},
+    {"pow", 2, BY_LLVM, "llvm.pow", NULL, float32_pow},
     {"fmod", 2, BY_LIBM, "fmod", NULL, NULL},
     {"fma", 3, BY_LLVM, "llvm.fma", NULL, NULL},
     {"fabs", 1, BY_LLVM, "llvm.fabs", NULL, NULL},
@@ -143,11 +141,11 @@ LLVMValueRef gen_math(Gen *g, Call *n, const char *name) {
   LLVMValueRef v = NULL;
   bool is_float32 = type_compute(t).bits == 32;
   if (is_float32 && functions[f].float32)
-    return gen_narrow(g, functions[f].float32(g, type, args[0]), t);
+    return gen_narrow(g, functions[f].float32(g, type, args), t);
   switch (functions[f].how) {
   case BY_LLVM: v = gen_fp(g, gen_overloaded(g, functions[f].by, type, n->args.len, args)); break;
   case BY_LIBM: v = call_libm(g, functions[f].by, type, n->args.len, args); break;
-  case BY_FORMULA: v = functions[f].formula(g, type, args[0]); break;
+  case BY_FORMULA: v = functions[f].formula(g, type, args); break;
   }
   return gen_narrow(g, v, t);
 }

@@ -37,6 +37,7 @@ expect 0 "['main']" "$tvms" -c 'import json
 r = json.loads(open("report.json").read())
 print([f["function"] for f in r["functions"]])
 assert len(r["functions"][0]["seconds"]["results"]) == 2 and all(r["machine"][k] > 0 for k in ("gflops", "copy_gbps", "read_gbps"))'
+expect 0 '0,0' "$tvms" bench two.tvms --func scale --shapes 0 $quick
 expect 0 'main ' "$tvms" bench two.tvms --func scale,main --shapes n=64 $quick
 also 'scale '
 expect 0 '' "$tvms" -c 'import numpy as np
@@ -56,6 +57,11 @@ expect 1 "8x15 does not fit" "$tvms" bench two.tvms --func main --input x=bad.np
 expect 1 'absent.npy' "$tvms" bench two.tvms --func main --input x=absent.npy
 expect 1 "'x.npy' is no input: write name=file.npy" "$tvms" bench two.tvms --func main --input x.npy
 expect 1 "did you mean 'llvm'" "$tvms" bench two.tvms --func main --target lvm
+absent 'note:'
+expect 1 'more than this machine has' "$tvms" bench two.tvms --func scale --shapes 999999999999
+absent 'note:'
+expect 1 "'n' of 'scale' is int64, so it can't be 2.5" "$tvms" bench two.tvms --func scale --shapes n=2.5
+expect 1 "'2.5x3': a dimension is a whole number" "$tvms" bench two.tvms --func main --shapes 2.5x3
 expect 1 'absent.tvms' "$tvms" bench absent.tvms
 expect 2 '--threads is a number from 1 on' "$tvms" bench two.tvms --threads 0
 expect 2 "--repeat is a number from 1 on, not '3x'" "$tvms" bench two.tvms --repeat 3x
