@@ -165,6 +165,9 @@ enum { SMALL = 4096 };
 static Node *smaller(Compact *c, Node *lo, Node *hi, Node *size) {
   Analyzer *a = c->facts;
   Node *n = arith_simplify(a, expr_add(expr_sub(hi, lo), int_imm(lo->dtype, 1, lo->span)));
+  Node *none = int_imm(n->dtype, 0, n->span);
+  if (!arith_can_prove(a, expr_binary(NK_GE, n, none, n->span))) /* loops without a step */
+    n = arith_simplify(a, expr_binary(NK_Max, n, none, n->span));
   int64_t value;
   if (!expr_is_const_int(n, &value)) {
     ConstBound b = arith_const_bound(a, n);
