@@ -2,7 +2,8 @@
  *
  * A store counts if all that lies between its least and greatest index is written, in every run of
  * the statement: not if it stands in a loop that may have no step, or under a condition that says
- * more than that the index is inside the buffer. A load must lie in what one store before it wrote.
+ * more than that the index is inside the buffer. A load must lie in what one store before it wrote;
+ * a view of a region is taken for a load of it all.
  * Blocks are looked into: what they declare may be more than what they do. */
 #include "ir/analysis/first_write.h"
 #include "ir/analysis/touched.h"
@@ -54,10 +55,9 @@ static bool lies_within(Order *o, const Touched *part, const Touched *whole) {
 
 /* ---- loads and stores ---- */
 
-static void order_load(Order *o, Node *n) {
+static void order_read(Order *o, Node *region) {
   Touched read = {.buffer = o->buffer};
-  NodeVec indices = AS(BufferLoad, n)->indices;
-  touch_region(&read, point(o, indices, n->span), &o->bindings, o->loops, o->facts);
+  touch_region(&read, region, &o->bindings, o->loops, o->facts);
   for each (Touched, w, &o->written)
     if (lies_within(o, &read, w)) return;
   o->is_carried = true;
@@ -66,7 +66,8 @@ static void order_load(Order *o, Node *n) {
 static WalkResult find_loads(Walker *w, Node *n) {
   Order *o = w->context;
   if (IS(Var, n) && n == AS(Buffer, o->buffer)->data) o->is_carried = true; /* any access */
-  if (IS(BufferLoad, n) && AS(BufferLoad, n)->buffer == o->buffer) order_load(o, n);
+  if (IS(BufferLoad, n) && AS(BufferLoad, n)->buffer == o->buffer)
+    order_read(o, point(o, AS(BufferLoad, n)->indices, n->span));
   if (IS(Let, n))
     map_set(&o->bindings, AS(Let, n)->var, substitute(AS(Let, n)->value, &o->bindings));
   return o->is_carried ? WALK_STOP : IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
@@ -180,9 +181,10 @@ static void order_realize(Order *o, BlockRealize *r) {
   for (int i = 0; i < r->iter_values.len; i++)
     map_set(&o->bindings, AS(IterVar, b->iter_vars.at[i])->var,
             substitute(r->iter_values.at[i], &o->bindings));
-  for each (Node *, m, &b->match_buffers)
-    if (AS(BufferRegion, AS(MatchBufferRegion, *m)->source)->buffer == o->buffer)
-      o->is_carried = true;
+  for each (Node *, m, &b->match_buffers) {
+    Node *source = AS(MatchBufferRegion, *m)->source;
+    if (AS(BufferRegion, source)->buffer == o->buffer) order_read(o, source);
+  }
   if (b->init && reduces_inside(o, r)) order_under(o, r->predicate, b->init);
   order_under(o, r->predicate, b->body);
 }

@@ -1,9 +1,10 @@
-/* list.c -- `tvms passes`, `targets`, `ops`: what there is, from the tables. */
+/* list.c -- `tvms passes`, `targets`, `ops`, `intrinsics`: what there is, from the tables. */
 #include "lang/dialect/stdlib.h"
 #include "lang/tool/tool.h"
 #include "passes/passes.h"
 #include "passes/schedule/schedule.h"
 #include "target/target.h"
+#include <stdlib.h>
 
 static const char *level_word(PassLevel level) {
   static const char *const words[] = {"module", "graph", "prim"};
@@ -133,4 +134,46 @@ int tool_primitives(int argc, char **argv) {
   for (int i = 0; argc == 1 && primitive_at(i); i++)
     printf("%-26s %s\n", primitive_at(i)->name, primitive_at(i)->doc);
   return STATUS_OK;
+}
+
+/* ---- tensor intrinsics ---- */
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "dot_4x4_vnni   A: (4,) uint8, B: (4, 4) int8, C: (4,) int32" */
+static void print_intrinsic(const char *name) {
+  printf("%-26s ", name);
+  NodeVec buffers = AS(PrimFunc, tensor_intrin_find(name)->description)->buffers;
+  for (int i = 0; i < buffers.len; i++) {
+    Buffer *b = AS(Buffer, buffers.at[i]);
+    printf("%s%s: (", i ? ", " : "", b->name);
+    for (int k = 0; k < b->shape.len; k++)
+      printf("%s%s", ir_print(b->shape.at[k], NULL), k + 1 < b->shape.len ? ", " : "");
+    printf("%s) %s", b->shape.len == 1 ? "," : "", dtype_text(b->elem));
+  }
+  puts("");
+}
+
+static void show_intrinsics(void *context) {
+  const char *name = *(const char **)context;
+  const TensorIntrin *t = name ? tensor_intrin_find(name) : NULL;
+  StrVec names = tensor_intrin_names();
+  if (t) printf("%s\n%s", ir_print(t->description, NULL), ir_print(t->implementation, NULL));
+  if (t) return;
+  if (name) {
+    Diag *d = diag_error((Span){0}, "there is no tensor intrinsic '%s'", name);
+    diag_near(d, name, names.at, names.len);
+    return;
+  }
+  qsort(names.at, (size_t)names.len, sizeof *names.at, by_name);
+  for each (const char *, n, &names) print_intrinsic(*n);
+}
+
+int tool_intrinsics(int argc, char **argv) {
+  int status;
+  if (!options_parse(NULL, 0, &argc, argv, &status)) return status;
+  const char *name = argc > 1 ? argv[1] : NULL;
+  return tool_protected(show_intrinsics, &name);
 }

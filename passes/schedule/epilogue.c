@@ -122,6 +122,7 @@ static void need_only_consumer(Epilogue *e) {
   Node *result = e->by.store->buffer;
   NodeVec users = consumers_of(e->scope, e->reduction->node);
   need_local_buffer(c, &e->from, result);
+  need_direct_accesses(c, e->from.func, result, e->ref->node);
   if (users.len != 1 || users.at[0] != e->ref->node)
     schedule_fail(c, e->reduction->node, "'%s' has other consumers than '%s'",
                   AS(Buffer, result)->name, e->block->name);

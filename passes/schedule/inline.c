@@ -159,6 +159,7 @@ void primitive_compute_inline(ScheduleCall *c) {
   Node *scope;
   Elementwise e = begin_inline(c, ref, &p, &scope);
   need_local_buffer(c, &p, e.buffer);
+  need_direct_accesses(c, p.func, e.buffer, ref->node);
   Map positions = {0};
   need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer)->name);
   Inline in = {
@@ -268,6 +269,7 @@ void primitive_reverse_compute_inline(ScheduleCall *c) {
     schedule_fail(c, producers.at[0], "the producer '%s' has other consumers",
                   producer.block->name);
   need_local_buffer(c, &from, producer.buffer);
+  need_direct_accesses(c, from.func, producer.buffer, ref->node);
   NodeVec indices;
   need_one_load(c, consumer.block, producer.buffer, &indices);
   Map positions = {0}, vars = {0};

@@ -127,7 +127,9 @@ NodeVec all_blocks(Node *stmt);
 Node *owner_of(PrimFunc *f, const Node *buffer);
 bool loads_anything(Node *n);
 
-/* Refuses a buffer that is accessed otherwise than by loads and stores, or not laid out plainly. */
+/* Refuses a buffer that is accessed otherwise than by loads and stores. */
+void need_direct_accesses(ScheduleCall *c, const char *func, Node *buffer, Node *at);
+/* The same, and one that is not laid out plainly. */
 void need_plain_buffer(ScheduleCall *c, const char *func, Node *buffer, Node *at);
 
 /* ---- nests of one block (nest.c) ---- */

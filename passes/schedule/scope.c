@@ -175,13 +175,18 @@ static WalkResult find_other_use(Walker *w, Node *n) {
   return IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
 }
 
+void need_direct_accesses(ScheduleCall *c, const char *func, Node *buffer, Node *at) {
+  Walker w = {.enter = find_other_use, .context = buffer};
+  if (!walk(&w, AS(PrimFunc, prim_func_of(c, func))->body))
+    schedule_fail(c, at, "the buffer '%s' is accessed by its pointer, or through a view",
+                  AS(Buffer, buffer)->name);
+}
+
 void need_plain_buffer(ScheduleCall *c, const char *func, Node *buffer, Node *at) {
   Buffer *b = AS(Buffer, buffer);
   if (b->strides.len || b->layout || (b->elem_offset && !expr_is_zero(b->elem_offset)))
     schedule_fail(c, at, "the buffer '%s' has strides, an offset or a layout of its own", b->name);
-  Walker w = {.enter = find_other_use, .context = b};
-  if (!walk(&w, AS(PrimFunc, prim_func_of(c, func))->body))
-    schedule_fail(c, at, "the buffer '%s' is accessed by its pointer, or through a view", b->name);
+  need_direct_accesses(c, func, buffer, at);
 }
 
 static WalkResult find_load(Walker *w, Node *n) {

@@ -40,21 +40,29 @@ void tensor_intrin_register(const char *name, Node *description, Node *implement
 
 void (*tensor_intrin_library)(void);
 
-const TensorIntrin *tensor_intrin_find(const char *name) {
+static void load_library(void) {
   void (*load)(void) = tensor_intrin_library;
-  if (load && !map_has(&intrinsics, str_intern(name))) {
-    tensor_intrin_library = NULL; /* what it registers looks for names too */
-    load();
-  }
+  tensor_intrin_library = NULL; /* what it registers looks for names too */
+  if (load) load();
+}
+
+const TensorIntrin *tensor_intrin_find(const char *name) {
+  if (!map_has(&intrinsics, str_intern(name))) load_library();
   return map_get(&intrinsics, str_intern(name));
+}
+
+StrVec tensor_intrin_names(void) {
+  load_library();
+  StrVec names = {0};
+  for (int i = 0; i < intrinsics.len; i++)
+    if (intrinsics.at[i].key) vec_push(&names, (const char *)intrinsics.at[i].key);
+  return names;
 }
 
 static const TensorIntrin *need_intrin(ScheduleCall *c, const char *name) {
   const TensorIntrin *t = tensor_intrin_find(name);
   if (t) return t;
-  StrVec names = {0};
-  for (int i = 0; i < intrinsics.len; i++)
-    if (intrinsics.at[i].key) vec_push(&names, (const char *)intrinsics.at[i].key);
+  StrVec names = tensor_intrin_names();
   const char *near = str_near(name, names.at, names.len);
   schedule_fail(c, NULL, "there is no tensor intrinsic '%s'%s", name,
                 near ? str_format("; did you mean '%s'?", near) : "");

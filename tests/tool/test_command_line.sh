@@ -68,4 +68,7 @@ ls | grep -q '\.tmp' && { echo 'temporary files were left behind'; bad=1; }
 expect 0 'sch.split(loop, factors' "$tvms" primitives split
 expect 0 'compute_at ' "$tvms" primitives
 expect 2 "did you mean 'split'" "$tvms" primitives splt
+expect 0 'dot_16x4_vnni              A: (4,) uint8, B: (16, 4) int8, C: (16,) int32' "$tvms" intrinsics
+expect 0 'llvm.x86.avx512.vpdpbusd.512' "$tvms" intrinsics dot_16x4_vnni
+expect 1 "did you mean 'dot_16x4_vnni'" "$tvms" intrinsics dot_16x4_vni
 exit $bad
