@@ -61,7 +61,8 @@ typedef struct Func {
 typedef struct Gen {
   const Target *target;
   Node *module;
-  bool in_process; /* for this process: names of C functions are looked up at once */
+  bool in_process;   /* for this process: names of C functions are looked up at once */
+  bool half_by_bits; /* the machine has no conversions of float16 */
   LLVMContextRef context;
   LLVMModuleRef out;
   LLVMBuilderRef b, entry_builder;
@@ -77,6 +78,10 @@ typedef struct Gen {
 
 /* Raises TargetError for an unknown machine, processor or feature. The caller disposes of it. */
 LLVMTargetMachineRef machine_new(const Target *target, bool in_process);
+
+/* Has the machine, or the C library of its compilers, conversions of float16? */
+bool machine_converts_half(LLVMTargetMachineRef machine);
+bool machine_is_host(const char *triple); /* by its architecture */
 
 /* ---- module.c, function.c ---- */
 
@@ -104,6 +109,9 @@ LLVMTypeRef type_of(Gen *g, DataType t);        /* in a register */
 LLVMTypeRef type_in_memory(Gen *g, DataType t); /* the same lanes */
 LLVMTypeRef type_ptr(Gen *g);
 LLVMTypeRef type_int(Gen *g, unsigned bits);
+LLVMTypeRef type_size(Gen *g); /* size_t: as wide as a pointer */
+/* Raises for pointers in memory where they have not the 8 bytes that HANDLE has. */
+void type_check_stored(Gen *g, DataType t, Span span);
 DataType type_compute(DataType t); /* float32 for the small floats, else t */
 /* The type `scalar` with the lanes of t. */
 LLVMTypeRef type_lanes(LLVMTypeRef scalar, DataType t);
@@ -197,7 +205,7 @@ void optimize_module(Gen *g);
 TvmsModule *jit_load(Node *module, const Target *target);
 void emit_file(Node *module, const Target *target, EmitKind kind, const char *path);
 /* Raises with what the linker said. */
-void link_shared(const char *object, const char *path);
+void link_shared(const char *object, const char *path, const char *triple, bool is_host);
 _Noreturn void raise_llvm(const char *doing, char *message); /* disposes of the message */
 
 #pragma GCC visibility pop

@@ -54,6 +54,7 @@ static void gen_begin(Gen *g, Node *module, const Target *target, bool in_proces
     g->fp_flags = LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |
                   LLVMFastMathAllowReciprocal | LLVMFastMathNoSignedZeros;
   g->machine = machine_new(target, in_process);
+  g->half_by_bits = !machine_converts_half(g->machine);
   g->context = LLVMContextCreate();
   g->out = LLVMModuleCreateWithNameInContext("tvms", g->context);
   g->b = LLVMCreateBuilderInContext(g->context);
