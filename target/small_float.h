@@ -1,11 +1,11 @@
-/* small_float.h -- the formats of floats of less than 32 bits, as numbers by which back ends turn their
- * bits into a float32 and back.
+/* small_float.h -- the formats of floats of less than 32 bits, as numbers by which back ends turn
+ * their bits into a float32 and back.
  *
  * Widening: the bits without the sign, shifted left by `drop`, are a float32 that is too small by a
  * power of two, which a product with the float32 of bits `scale` corrects, subnormals included.
- * Narrowing: `half` and the last bit that stays are added to the bits, which then are shifted right by
- * `drop` and moved down by `rebias`. A float32 whose bits are below `normal` has a subnormal result: a
- * sum with the float32 of bits `magic` rounds at its last bit. */
+ * Narrowing: `half` and the last bit that stays are added to the bits, which then are shifted right
+ * by `drop` and moved down by `rebias`. A float32 whose bits are below `normal` has a subnormal
+ * result: a sum with the float32 of bits `magic` rounds at its last bit. */
 #ifndef TARGET_SMALL_FLOAT_H
 #define TARGET_SMALL_FLOAT_H
 

@@ -40,6 +40,8 @@ typedef struct LoopScope {
 
 typedef enum { FUNC_KERNEL, FUNC_PACKED, FUNC_PARALLEL_BODY } FuncSort;
 
+typedef struct Debug Debug; /* debug.c */
+
 /* The function being written. */
 typedef struct Func {
   FuncSort sort;
@@ -56,6 +58,9 @@ typedef struct Func {
   LLVMValueRef result_at; /* where a kernel's result goes */
   int64_t stack_bytes;    /* of its allocas so far */
   LLVMFastMathFlags fp_flags;
+  LLVMMetadataRef scope; /* for debuggers, or NULL */
+  const Source *file;
+  Map scopes; /* Source to LLVMMetadataRef *: of places in other files */
 } Func;
 
 typedef struct Gen {
@@ -70,6 +75,7 @@ typedef struct Gen {
   Map functions;              /* interned name of a GlobalVar to LLVMValueRef */
   Map strings;                /* interned text to its global constant */
   LLVMFastMathFlags fp_flags; /* of the target */
+  Debug *debug;               /* NULL: nothing is told of where code came from */
   bool used_raw_intrinsic;    /* T.call_llvm_intrin: only LLVM's verifier can check the operands */
   Func *f;
 } Gen;
@@ -199,9 +205,19 @@ void gen_parallel(Gen *g, For *n);
 LLVMBasicBlockRef gen_block(Gen *g, const char *name); /* appended to the function */
 void gen_bind(Gen *g, Node *var, LLVMValueRef value);
 
+/* ---- debug.c: nothing happens without debug_begin ---- */
+
+void debug_begin(Gen *g);
+void debug_end(Gen *g);
+void debug_dispose(Gen *g);
+void debug_function(Gen *g, const char *name, Span span); /* of g->f, just begun */
+void debug_place(Gen *g, Span span);                      /* what is written next came from there */
+void debug_no_place(Gen *g);
+
 /* ---- optimize.c, jit.c, emit.c, link.c ---- */
 
 void optimize_module(Gen *g);
+bool jit_has_listeners(void); /* does the environment ask to tell someone of the code? */
 TvmsModule *jit_load(Node *module, const Target *target);
 void emit_file(Node *module, const Target *target, EmitKind kind, const char *path);
 /* Raises with what the linker said. */

@@ -60,7 +60,7 @@ static const char *architecture(const char *triple) {
  * and LLVM does not, where the target names no processor and no features. */
 static const struct {
   const char *name, *features;
-} architectures[] = {{"x86_64", ""},      {"aarch64", ""}, {"riscv64", "+m,+a,+f,+d,+c"},
+} architectures[] = {{"x86_64", ""},      {"aarch64", ""},       {"riscv64", "+m,+a,+f,+d,+c"},
                      {"powerpc64le", ""}, {"loongarch64", "+d"}, {"wasm32", ""}};
 enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
@@ -109,7 +109,8 @@ static Choice choose(const Target *target) {
   return c;
 }
 
-/* WebAssembly has no shared libraries that its hosts agree on: its objects are linked statically. */
+/* WebAssembly has no shared libraries that its hosts agree on: its objects are linked statically.
+ */
 static LLVMTargetMachineRef create(const Choice *c) {
   bool is_static = str_same(architecture(c->triple), "wasm32");
   return LLVMCreateTargetMachine(c->llvm, c->triple, c->cpu, c->features, c->level,

@@ -83,8 +83,8 @@ LLVMValueRef small_float_narrow(Gen *g, LLVMValueRef f32, DataType t) {
   SmallFloat f = small_float_of(t);
   LLVMBuilderRef b = g->b;
   LLVMValueRef bits = as_bits(w, f32);
-  LLVMValueRef sign = LLVMBuildAnd(b, LLVMBuildLShr(b, bits, word(w, f.up), ""), word(w, f.sign),
-                                   "sign");
+  LLVMValueRef sign =
+      LLVMBuildAnd(b, LLVMBuildLShr(b, bits, word(w, f.up), ""), word(w, f.sign), "sign");
   LLVMValueRef size = LLVMBuildAnd(b, bits, word(w, 0x7fffffff), "size");
   LLVMValueRef code = LLVMBuildOr(b, narrow_size(w, size, t, f), sign, "");
   DataType out = {DTYPE_UINT, t.bits, t.lanes};

@@ -4,9 +4,7 @@
 
 LLVMTypeRef type_int(Gen *g, unsigned bits) { return LLVMIntTypeInContext(g->context, bits); }
 
-static unsigned pointer_bytes(Gen *g) {
-  return LLVMPointerSize(LLVMGetModuleDataLayout(g->out));
-}
+static unsigned pointer_bytes(Gen *g) { return LLVMPointerSize(LLVMGetModuleDataLayout(g->out)); }
 
 LLVMTypeRef type_size(Gen *g) { return type_int(g, pointer_bytes(g) * 8); }
 
