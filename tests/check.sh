@@ -13,6 +13,7 @@ step() {
   if "$@" >"$log" 2>&1; then
     passed=$((passed + 1))
     echo "ok    $name"
+    grep '^skip' "$log" # what a step passed over
   else
     failed=$((failed + 1))
     echo "FAIL  $name"
@@ -111,6 +112,7 @@ step 'modules survive printing and reading' roundtrip
 step 'random tensor programs survive printing and reading' random_programs
 step 'random tensor programs become C without warnings' random_c
 step 'texts in the three ways of the fuzzer' sh tests/fuzz/run.sh "$B/fuzz_text" "$B/fuzz_seeds" 0
+step 'code for other machines prints the same bits' sh tests/cross/run.sh "$B"
 for t in tests/tool/test_*.sh; do
   step "$(basename "$t" .sh | sed 's/^test_//'): tools as a user meets them" sh "$t" "$B"
 done

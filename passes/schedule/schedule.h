@@ -78,7 +78,7 @@ typedef struct TensorIntrin {
 void tensor_intrin_register(const char *name, Node *description, Node *implementation,
                             bool override, Span span);
 const TensorIntrin *tensor_intrin_find(const char *name); /* NULL: there is none */
-StrVec tensor_intrin_names(void); /* all, in any order */
+StrVec tensor_intrin_names(void);                         /* all, in any order */
 /* Registers those of the standard library: called once, when a name is first missed. NULL: none. */
 extern void (*tensor_intrin_library)(void);
 

@@ -106,6 +106,7 @@ void c_ret(CGen *g, Call *n); /* T.ret */
 /* A name close to `hint` that is no word of C and not in `taken` or `outer` (or NULL), and now is.
  */
 const char *c_name(const char *hint, Map *taken, const Map *outer);
+bool c_is_identifier(const char *name);
 /* A new variable of C for `var`. */
 CVar *c_bind(CGen *g, Node *var);
 const char *c_temporary(CGen *g);
@@ -161,6 +162,7 @@ void c_allocate_const(CGen *g, AllocateConst *n);
 CText c_call(CGen *g, Call *n);
 CText c_extern(CGen *g, Call *n, const char *name);
 CText c_kernel_call(CGen *g, Call *n);
+bool c_is_math(const char *name); /* a function of math.h that the text may call */
 bool c_math(CGen *g, Call *n, const char *name, CText *out); /* false: no such function */
 CText c_call_packed(CGen *g, Call *n, const char *name, bool by_address);
 const char *c_join(int n, const CText *args); /* "a, b" */

@@ -77,15 +77,10 @@ static void declare(CGen *g, Call *n, const char *name) {
   map_set(&g->externs, key, (void *)(uintptr_t)str_text(&s));
 }
 
-static bool is_identifier(const char *name) {
-  size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-  return n && !name[n] && !(name[0] >= '0' && name[0] <= '9');
-}
-
 CText c_extern(CGen *g, Call *n, const char *name) {
   const RuntimeFunction *function = runtime_function_find(name);
   if (function) return runtime_call(g, n, function);
-  if (!is_identifier(name))
+  if (!c_is_identifier(name))
     error_raisef("CompileError", n->node.span, "'%s' can't be the name of a C function", name);
   if (g->in_process && !dlsym(RTLD_DEFAULT, name))
     error_raisef("CompileError", n->node.span, "there is no C function '%s' in this process", name);
@@ -103,9 +98,9 @@ CText c_extern(CGen *g, Call *n, const char *name) {
 /* ---- kernels ---- */
 
 CText c_kernel_call(CGen *g, Call *n) {
-  const char *name = AS(GlobalVar, n->op)->name, *c_name_ = map_get(&g->kernels, str_intern(name));
+  const char *name = AS(GlobalVar, n->op)->name, *label = map_get(&g->kernels, str_intern(name));
   Node *callee = module_find(g->module, name);
-  if (!c_name_ || !IS(PrimFunc, callee)) BUG("'%s' is no function of the module", name);
+  if (!label || !IS(PrimFunc, callee)) BUG("'%s' is no function of the module", name);
   PrimFunc *f = AS(PrimFunc, callee);
   int count = f->params.len;
   if (count != n->args.len)
@@ -123,7 +118,7 @@ CText c_kernel_call(CGen *g, Call *n) {
     c_line(g, "%s%s%s;", c_type(f->ret_dtype), dtype_is_handle(f->ret_dtype) ? "" : " ", result);
     args[count] = c_text(BINDS_UNARY, "&%s", result);
   }
-  c_fail_if(g, str_format("%s(%s) != 0", c_name_, c_join(count + has_result, args)));
+  c_fail_if(g, str_format("%s(%s) != 0", label, c_join(count + has_result, args)));
   if (!has_result) return (CText){dtype_is_void(n->node.dtype) ? "" : "0", BINDS_ATOM};
   return c_cast(g, (CText){result, BINDS_ATOM}, f->ret_dtype, n->node.dtype);
 }

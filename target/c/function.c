@@ -86,11 +86,11 @@ static CVar *param_var(CGen *g, Node *param) {
 }
 
 /* Binds the parameters in g->f. */
-static const char *prototype(CGen *g, const char *c_name_, PrimFunc *f) {
+static const char *prototype(CGen *g, const char *label, PrimFunc *f) {
   Str s = {0};
   bool packed = lowered_is_packed(f);
   const char *linkage = packed && func_symbol(&f->node) ? "" : "static ";
-  str_printf(&s, "%s%s %s(", linkage, packed ? "int" : "int32_t", c_name_);
+  str_printf(&s, "%s%s %s(", linkage, packed ? "int" : "int32_t", label);
   for (int i = 0; i < f->params.len; i++) {
     Node *param = f->params.at[i];
     CVar *v = param_var(g, param);

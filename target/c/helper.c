@@ -1,5 +1,6 @@
 /* helper.c -- makes the helpers of helper.def, for the types that need them. */
 #include "target/c/c.h"
+#include "target/small_float.h"
 #include <ctype.h>
 
 static const struct {
@@ -9,45 +10,15 @@ static const struct {
 #include "target/c/helper.def"
 };
 
-typedef struct Format {
-  DTypeCode code;
-  int bits, mantissa, bias;
-  bool has_infinity; /* else the topmost code alone is NaN */
-} Format;
-
-static const Format formats[] = {{DTYPE_FLOAT, 16, 10, 15, true},
-                                 {DTYPE_BFLOAT, 16, 7, 127, true},
-                                 {DTYPE_FLOAT8_E4M3, 8, 3, 7, false},
-                                 {DTYPE_FLOAT8_E5M2, 8, 2, 15, true}};
-
-static const Format *format_of(DataType t) {
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-    if (formats[i].code == (DTypeCode)t.code) return &formats[i];
-  BUG("%s has no format", dtype_text(t));
-}
-
-/* The numbers of a format, by which a shift and a product widen a small float, and an addition
- * (which rounds at the last bit of a subnormal) or a sum of bits narrows it. */
 static const char *format_number(const char *word, DataType t) {
-  const Format *f = format_of(t);
-  uint32_t sign = 1u << (f->bits - 1), nan = dtype_float_to_bits(t, __builtin_nan("")) & (sign - 1);
-  uint32_t infinity = ((1u << (f->bits - 1 - f->mantissa)) - 1) << f->mantissa;
+  SmallFloat f = small_float_of(t);
   const struct {
     const char *word;
     uint32_t value;
   } numbers[] = {
-      {"size", sign - 1},
-      {"sign", sign},
-      {"up", (uint32_t)(32 - f->bits)},
-      {"drop", (uint32_t)(23 - f->mantissa)},
-      {"half", (1u << (22 - f->mantissa)) - 1},
-      {"rebias", (uint32_t)(127 - f->bias) << f->mantissa},
-      {"scale", (uint32_t)(254 - f->bias) << 23},
-      {"magic", (uint32_t)(127 - f->bias + 24 - f->mantissa) << 23},
-      {"normal", (uint32_t)(128 - f->bias) << 23},
-      {"last", f->has_infinity ? infinity - 1 : nan - 1},
-      {"over", f->has_infinity ? infinity : nan},
-      {"nan", nan},
+      {"size", f.size}, {"sign", f.sign},     {"up", f.up},         {"drop", f.drop},
+      {"half", f.half}, {"rebias", f.rebias}, {"scale", f.scale},   {"magic", f.magic},
+      {"last", f.last}, {"over", f.over},     {"normal", f.normal}, {"nan", f.nan},
   };
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     if (str_same(numbers[i].word, word))

@@ -47,6 +47,20 @@ static const struct {
 };
 
 #define MAX_ARGS 3
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+bool c_is_math(const char *name) {
+  for (int i = 0; i < FUNCTIONS; i++) {
+    bool by_libm = functions[i].how == BY_LIBM;
+    if (by_libm &&
+        (str_same(functions[i].by, name) || str_same(str_format("%sf", functions[i].by), name)))
+      return true;
+  }
+  static const char *const others[] = {"ldexp", "ldexpf", "nextafter", "nextafterf"};
+  for (int i = 0; i < 4; i++)
+    if (str_same(others[i], name)) return true;
+  return false;
+}
 
 /* Rounding leaves integers as they are, and fabs is the absolute value. */
 static CText int_function(CGen *g, Call *n, const char *name) {
@@ -64,9 +78,9 @@ static CText int_function(CGen *g, Call *n, const char *name) {
 }
 
 bool c_math(CGen *g, Call *n, const char *name, CText *out) {
-  size_t f = 0, count = sizeof functions / sizeof *functions;
-  while (f < count && !str_same(functions[f].name, name)) f++;
-  if (f == count) return false;
+  int f = 0;
+  while (f < FUNCTIONS && !str_same(functions[f].name, name)) f++;
+  if (f == FUNCTIONS) return false;
   DataType t = n->node.dtype, compute = c_compute(t);
   if (!dtype_is_float(t)) return *out = int_function(g, n, name), true;
   CText args[MAX_ARGS];

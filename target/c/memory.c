@@ -152,28 +152,22 @@ static const char *element_text(DataType t, const char *at) {
   return c_int(t, dtype_wrap_int(t, bits), true).at;
 }
 
-/* Floats whose NaNs C could not spell, as integers. */
-static DataType spelled_type(const ConstData *data, DataType elem) {
+/* C can't spell the bits of a NaN. */
+static bool has_nan(const ConstData *data, DataType elem) {
   const char *bytes = data->bytes;
   double d;
   float f;
-  DataType bits = DTYPE_OF(UINT, elem.bits);
   for (size_t i = 0; elem.code == DTYPE_FLOAT && elem.bits >= 32 && i < data->nbytes;
        i += elem.bits / 8) {
-    if (elem.bits == 32) memcpy(&f, bytes + i, 4), d = f;
+    if (elem.bits == 32) memcpy(&f, bytes + i, 4), d = (double)f;
     else memcpy(&d, bytes + i, 8);
-    if (d != d) return bits;
+    if (d != d) return true;
   }
-  return dtype_is_bool(elem) ? UINT8 : elem;
+  return false;
 }
 
-void c_allocate_const(CGen *g, AllocateConst *n) {
-  const ConstData *data = n->data;
-  c_check_type(dtype_element(data->elem), n->node.span);
-  DataType elem = dtype_element(data->elem), t = spelled_type(data, elem);
-  size_t each = (size_t)lowered_nbytes(elem), count = data->nbytes / each;
-  CVar *v = c_bind(g, n->var);
-  v->elem = dtype_is_bool(elem) ? elem : t;
+static const char *elements_text(const ConstData *data, DataType t) {
+  size_t each = (size_t)lowered_nbytes(t), count = data->nbytes / each;
   Str s = {0};
   for (size_t i = 0; i < count; i++)
     str_printf(&s, "%s%s",
@@ -181,9 +175,26 @@ void c_allocate_const(CGen *g, AllocateConst *n) {
                : i % 8 ? ", "
                        : ",\n        ",
                element_text(t, (const char *)data->bytes + i * each));
+  return count ? str_text(&s) : "0";
+}
+
+/* Floats with a NaN among them are initialised by their bits. */
+void c_allocate_const(CGen *g, AllocateConst *n) {
+  const ConstData *data = n->data;
+  DataType elem = dtype_element(data->elem), bits = DTYPE_OF(UINT, elem.bits);
+  c_check_type(elem, n->node.span);
+  CVar *v = c_bind(g, n->var);
+  v->elem = elem;
   const char *array = c_name(str_format("%s_data", v->name), &g->f->names, &g->names);
-  c_line(g, "static const _Alignas(%d) %s %s[] = {%s};", STACK_ALIGN, c_type_in_memory(t), array,
-         count ? str_text(&s) : "0");
-  c_line(g, "%s = (%s)(uintptr_t)%s;", c_declare(n->var, v), c_pointer(v->elem), array);
+  const char *type = c_type_in_memory(elem), *values = array;
+  if (has_nan(data, elem)) {
+    long long count = (long long)(data->nbytes / (size_t)lowered_nbytes(elem));
+    c_line(g, "static const union { _Alignas(%d) %s bits[%lld]; %s values[%lld]; } %s = {{%s}};",
+           STACK_ALIGN, c_type(bits), count, type, count, array, elements_text(data, bits));
+    values = str_format("%s.values", array);
+  } else
+    c_line(g, "static const _Alignas(%d) %s %s[] = {%s};", STACK_ALIGN, type, array,
+           elements_text(data, dtype_is_bool(elem) ? UINT8 : elem));
+  c_line(g, "%s = (%s)(uintptr_t)%s;", c_declare(n->var, v), c_pointer(v->elem), values);
   if (!c_is_used(g, n->var)) c_line(g, "(void)%s;", v->name);
 }

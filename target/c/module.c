@@ -130,22 +130,30 @@ static Map reached(CGen *g) {
   return r.found;
 }
 
-static bool is_identifier(const char *name) {
-  for (const char *c = name; *c; c++)
-    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789", *c))
-      return false;
-  return true;
-}
-
 /* An export has the name that it has in the llvm target, if C has such names. */
 static void name_function(CGen *g, const char *name, PrimFunc *f) {
   const char *symbol = lowered_is_packed(f) ? func_symbol(&f->node) : NULL, *made;
-  if (symbol && is_identifier(symbol)) {
+  if (symbol && c_is_identifier(symbol)) {
     made = str_format(EXPORT_PREFIX "%s", symbol);
     map_set(&g->names, str_intern(made), f);
   } else if (symbol) made = str_format(EXPORT_PREFIX "%s", c_name(symbol, &g->names, NULL));
   else made = c_name(str_format("%s_kernel", name), &g->names, NULL);
   map_set(&g->kernels, str_intern(name), (void *)(uintptr_t)made);
+}
+
+static WalkResult note_extern(Walker *w, Node *n) {
+  CGen *g = w->context;
+  bool is_extern = is_intrin_call(n, "call_extern") || is_intrin_call(n, "call_pure_extern");
+  NodeVec args = is_extern ? AS(Call, n)->args : (NodeVec){0};
+  if (args.len && IS(StringImm, args.at[0]))
+    map_set(&g->names, str_intern(AS(StringImm, args.at[0])->value), n);
+  return WALK_ON;
+}
+
+/* Nothing of ours may have the name of a C function that is called. */
+static void take_names_of_externs(CGen *g) {
+  Walker w = {.enter = note_extern, .context = g};
+  for each (Node *, f, &AS(IRModule, g->module)->functions) walk(&w, *f);
 }
 
 typedef void Visit(CGen *g, const char *name, PrimFunc *f, Str *s);
@@ -176,6 +184,7 @@ const char *c_module(Node *module, const Target *target, bool in_process) {
   NodeVec exports = lowered_exports(module);
   Map found = reached(&g);
   Str prototypes = {0}, s = {0};
+  take_names_of_externs(&g);
   each_function(&g, &found, visit_name, NULL);
   each_function(&g, &found, visit_prototype, &prototypes);
   each_function(&g, &found, visit_body, NULL);

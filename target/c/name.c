@@ -63,7 +63,10 @@ static const char *const reserved[] = {"auto",
                                        "i386",
                                        "sun",
                                        "errno",
-                                       "math_errhandling"};
+                                       "math_errhandling",
+                                       "free",
+                                       "aligned_alloc",
+                                       "memcpy"};
 
 /* Helpers and the runtime begin so or end in a type; types and macros of integers, in capitals. */
 static bool is_reserved(const char *name) {
@@ -79,10 +82,9 @@ static bool is_reserved(const char *name) {
   return (n > 2 && strcmp(name + n - 2, "_t") == 0) || (tail && dtype_parse(tail + 1, &t));
 }
 
-/* Functions of C that the text may call would be hidden by a variable of their name. */
-static bool is_function(const char *name) {
-  return str_begins("free aligned_alloc memcpy", name) ||
-         strstr(" free aligned_alloc memcpy ", str_format(" %s ", name));
+bool c_is_identifier(const char *name) {
+  size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+  return n && !name[n] && !isdigit((unsigned char)name[0]);
 }
 
 static const char *spelled(const char *hint) {
@@ -91,15 +93,15 @@ static const char *spelled(const char *hint) {
   for (const char *c = hint ? hint : ""; *c; c++)
     str_add_char(&s, isascii((unsigned char)*c) && isalnum((unsigned char)*c) ? *c : '_');
   const char *name = str_text(&s);
-  if (is_reserved(name) || is_function(name)) name = str_format("v_%s_", name);
-  return name;
+  return is_reserved(name) || c_is_math(name) ? str_format("v_%s_", name) : name;
 }
 
+/* "x1" beside "x", "x1_1" beside "x1". */
 const char *c_name(const char *hint, Map *taken, const Map *outer) {
   const char *base = spelled(hint), *name = str_intern(base);
+  const char *link = isdigit((unsigned char)base[strlen(base) - 1]) ? "_" : "";
   for (int i = 1; map_has(taken, name) || (outer && map_has(outer, name)); i++)
-    name = str_intern(
-        str_format("%s%s%d", base, isdigit((unsigned char)base[strlen(base) - 1]) ? "_" : "", i));
+    name = str_intern(str_format("%s%s%d", base, link, i));
   map_set(taken, name, (void *)(uintptr_t)name);
   return name;
 }

@@ -23,7 +23,8 @@ static LLVMValueRef gen_bytes(Gen *g, Allocate *n) {
 }
 
 static LLVMValueRef gen_heap(Gen *g, Allocate *n) {
-  LLVMValueRef args[] = {const_i64(g, STACK_ALIGN), gen_bytes(g, n)};
+  LLVMValueRef bytes = LLVMBuildTrunc(g->b, gen_bytes(g, n), type_size(g), "");
+  LLVMValueRef args[] = {LLVMConstInt(type_size(g), STACK_ALIGN, false), bytes};
   LLVMValueRef p = gen_c_call(g, "aligned_alloc", type_ptr(g), 2, args);
   gen_out_of_memory_if(g, LLVMBuildIsNull(g->b, p, ""));
   vec_push(&g->f->heap, p);
@@ -31,7 +32,7 @@ static LLVMValueRef gen_heap(Gen *g, Allocate *n) {
 }
 
 bool gen_allocate(Gen *g, Allocate *n) {
-  type_check(n->elem, n->node.span);
+  type_check_stored(g, n->elem, n->node.span);
   Func *f = g->f;
   int64_t nbytes = lowered_stack_bytes(n, f->stack_bytes);
   map_set(&f->distinct, n->var, n);

@@ -24,16 +24,22 @@ LLVMValueRef gen_to_memory(Gen *g, LLVMValueRef v, DataType t) {
   return dtype_is_bool(t) ? LLVMBuildZExt(g->b, v, type, "") : v;
 }
 
+static LLVMTypeRef half_bits(Gen *g, DataType t) {
+  return type_of(g, dtype_with_lanes(DTYPE_OF(UINT, 16), t.lanes));
+}
+
 LLVMValueRef gen_widen(Gen *g, LLVMValueRef v, DataType t) {
   if (!lowered_is_small_float(t)) return v;
-  if (t.code == DTYPE_FLOAT) return LLVMBuildFPExt(g->b, v, type_of(g, type_compute(t)), "");
-  return small_float_widen(g, v, t);
+  if (t.code != DTYPE_FLOAT) return small_float_widen(g, v, t);
+  if (!g->half_by_bits) return LLVMBuildFPExt(g->b, v, type_of(g, type_compute(t)), "");
+  return small_float_widen(g, LLVMBuildBitCast(g->b, v, half_bits(g, t), ""), t);
 }
 
 LLVMValueRef gen_narrow(Gen *g, LLVMValueRef v, DataType t) {
   if (!lowered_is_small_float(t)) return v;
-  if (t.code == DTYPE_FLOAT) return LLVMBuildFPTrunc(g->b, v, type_of(g, t), "");
-  return small_float_narrow(g, v, t);
+  if (t.code != DTYPE_FLOAT) return small_float_narrow(g, v, t);
+  if (!g->half_by_bits) return LLVMBuildFPTrunc(g->b, v, type_of(g, t), "");
+  return LLVMBuildBitCast(g->b, small_float_narrow(g, v, t), type_of(g, t), "");
 }
 
 LLVMValueRef gen_to_bool(Gen *g, LLVMValueRef v, DataType from) {

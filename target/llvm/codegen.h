@@ -40,6 +40,8 @@ typedef struct LoopScope {
 
 typedef enum { FUNC_KERNEL, FUNC_PACKED, FUNC_PARALLEL_BODY } FuncSort;
 
+typedef struct Debug Debug; /* debug.c */
+
 /* The function being written. */
 typedef struct Func {
   FuncSort sort;
@@ -56,12 +58,16 @@ typedef struct Func {
   LLVMValueRef result_at; /* where a kernel's result goes */
   int64_t stack_bytes;    /* of its allocas so far */
   LLVMFastMathFlags fp_flags;
+  LLVMMetadataRef scope; /* for debuggers, or NULL */
+  const Source *file;
+  Map scopes; /* Source to LLVMMetadataRef *: of places in other files */
 } Func;
 
 typedef struct Gen {
   const Target *target;
   Node *module;
-  bool in_process; /* for this process: names of C functions are looked up at once */
+  bool in_process;   /* for this process: names of C functions are looked up at once */
+  bool half_by_bits; /* the machine has no conversions of float16 */
   LLVMContextRef context;
   LLVMModuleRef out;
   LLVMBuilderRef b, entry_builder;
@@ -69,6 +75,7 @@ typedef struct Gen {
   Map functions;              /* interned name of a GlobalVar to LLVMValueRef */
   Map strings;                /* interned text to its global constant */
   LLVMFastMathFlags fp_flags; /* of the target */
+  Debug *debug;               /* NULL: nothing is told of where code came from */
   bool used_raw_intrinsic;    /* T.call_llvm_intrin: only LLVM's verifier can check the operands */
   Func *f;
 } Gen;
@@ -77,6 +84,10 @@ typedef struct Gen {
 
 /* Raises TargetError for an unknown machine, processor or feature. The caller disposes of it. */
 LLVMTargetMachineRef machine_new(const Target *target, bool in_process);
+
+/* Has the machine, or the C library of its compilers, conversions of float16? */
+bool machine_converts_half(LLVMTargetMachineRef machine);
+bool machine_is_host(const char *triple); /* by its architecture */
 
 /* ---- module.c, function.c ---- */
 
@@ -104,6 +115,9 @@ LLVMTypeRef type_of(Gen *g, DataType t);        /* in a register */
 LLVMTypeRef type_in_memory(Gen *g, DataType t); /* the same lanes */
 LLVMTypeRef type_ptr(Gen *g);
 LLVMTypeRef type_int(Gen *g, unsigned bits);
+LLVMTypeRef type_size(Gen *g); /* size_t: as wide as a pointer */
+/* Raises for pointers in memory where they have not the 8 bytes that HANDLE has. */
+void type_check_stored(Gen *g, DataType t, Span span);
 DataType type_compute(DataType t); /* float32 for the small floats, else t */
 /* The type `scalar` with the lanes of t. */
 LLVMTypeRef type_lanes(LLVMTypeRef scalar, DataType t);
@@ -189,13 +203,23 @@ void gen_parallel(Gen *g, For *n);
 LLVMBasicBlockRef gen_block(Gen *g, const char *name); /* appended to the function */
 void gen_bind(Gen *g, Node *var, LLVMValueRef value);
 
+/* ---- debug.c: nothing happens without debug_begin ---- */
+
+void debug_begin(Gen *g);
+void debug_end(Gen *g);
+void debug_dispose(Gen *g);
+void debug_function(Gen *g, const char *name, Span span); /* of g->f, just begun */
+void debug_place(Gen *g, Span span);                      /* what is written next came from there */
+void debug_no_place(Gen *g);
+
 /* ---- optimize.c, jit.c, emit.c, link.c ---- */
 
 void optimize_module(Gen *g);
+bool jit_has_listeners(void); /* does the environment ask to tell someone of the code? */
 TvmsModule *jit_load(Node *module, const Target *target);
 void emit_file(Node *module, const Target *target, EmitKind kind, const char *path);
 /* Raises with what the linker said. */
-void link_shared(const char *object, const char *path);
+void link_shared(const char *object, const char *path, const char *triple, bool is_host);
 _Noreturn void raise_llvm(const char *doing, char *message); /* disposes of the message */
 
 #pragma GCC visibility pop

@@ -21,6 +21,13 @@ static void emit_text(Emission *e) {
     raise_llvm(str_format("can't write '%s'", e->temporary), message);
 }
 
+static void link_for_machine(Emission *e) {
+  char *triple = LLVMGetTargetMachineTriple(e->gen.machine);
+  const char *copy = str_copy_n(triple, strlen(triple));
+  LLVMDisposeMessage(triple);
+  link_shared(e->object, e->temporary, copy, machine_is_host(copy));
+}
+
 static void emit(void *context) {
   Emission *e = context;
   gen_module(&e->gen, e->gen.module, e->gen.target, false);
@@ -30,7 +37,7 @@ static void emit(void *context) {
   case EMIT_OBJECT: emit_machine_code(e, LLVMObjectFile, e->temporary); break;
   case EMIT_SHARED:
     emit_machine_code(e, LLVMObjectFile, e->object);
-    link_shared(e->object, e->temporary);
+    link_for_machine(e);
     break;
   case EMIT_C: BUG("C by LLVM");
   }

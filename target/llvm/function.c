@@ -88,6 +88,7 @@ void gen_function(Gen *g, const char *name, PrimFunc *f) {
                 .result = packed ? VOID_TYPE : f->ret_dtype};
   if (dict_get_int(f->attrs, "tvms.fp_contract", 0)) state.fp_flags |= LLVMFastMathAllowContract;
   func_begin(g, &state, fn);
+  debug_function(g, name, f->node.span);
   bind_params(g, f);
   if (!dtype_is_void(state.result)) {
     state.result_at = LLVMGetParam(fn, (unsigned)f->params.len);
@@ -96,6 +97,7 @@ void gen_function(Gen *g, const char *name, PrimFunc *f) {
   gen_stmt(g, f->body);
   gen_return(g, const_i32(g, 0));
   func_end(g);
+  debug_no_place(g);
   g->f = NULL;
 }
 

@@ -1,8 +1,14 @@
-/* jit.c -- code for this process: an object file in memory, linked by LLVM's ORC. */
+/* jit.c -- code for this process: an object file in memory, linked by LLVM's ORC.
+ *
+ * With TVMS_JIT_EVENTS=gdb, perf or both ("gdb,perf"), gdb is told of the code, or it is dumped for
+ * `perf inject --jit` (into $JITDUMPDIR, or the home folder), with the lines it came from. */
 #include "target/llvm/codegen.h"
 #include "target/abi_table.h"
+#include <llvm-c/ExecutionEngine.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
+#include <llvm-c/OrcEE.h>
+#include <stdlib.h>
 
 typedef struct Jit {
   Gen gen;
@@ -23,6 +29,55 @@ static void raise_error(const char *doing, LLVMErrorRef error) {
 static void drop_error(void *context, LLVMErrorRef error) {
   (void)context;
   LLVMConsumeError(error);
+}
+
+/* ---- who is told of the code ---- */
+
+typedef LLVMJITEventListenerRef Listener(void);
+
+static const struct {
+  const char *word;
+  Listener *make;
+} listeners[] = {{"gdb", LLVMCreateGDBRegistrationListener},
+                 {"perf", LLVMCreatePerfJITEventListener}};
+
+static const char *listener_words(void) {
+  const char *words = getenv("TVMS_JIT_EVENTS");
+  return words ? words : "";
+}
+
+bool jit_has_listeners(void) { return *listener_words(); }
+
+static void check_listeners(void) {
+  for (const char *at = listener_words(); *at;) {
+    size_t n = strcspn(at, ",");
+    const char *word = str_copy_n(at, n);
+    if (!str_same(word, "gdb") && !str_same(word, "perf"))
+      error_raisef("TargetError", (Span){0}, "TVMS_JIT_EVENTS is gdb, perf or gdb,perf, not '%s'",
+                   listener_words());
+    at += n + (at[n] == ',');
+  }
+}
+
+/* Called by LLVM. The listeners live as long as the process, as LLVM has it. */
+static LLVMOrcObjectLayerRef layer_with_listeners(void *context, LLVMOrcExecutionSessionRef session,
+                                                  const char *triple) {
+  (void)context, (void)triple;
+  LLVMOrcObjectLayerRef layer =
+      LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
+  for (size_t i = 0; i < sizeof listeners / sizeof *listeners; i++) {
+    bool asked = strstr(listener_words(), listeners[i].word) != NULL;
+    LLVMJITEventListenerRef listener = asked ? listeners[i].make() : NULL;
+    if (listener) LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, listener);
+  }
+  return layer;
+}
+
+static LLVMOrcLLJITBuilderRef builder_with_listeners(void) {
+  if (!jit_has_listeners()) return NULL;
+  LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
+  LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, layer_with_listeners, NULL);
+  return builder;
 }
 
 /* ---- what the code may refer to ---- */
@@ -74,8 +129,9 @@ static TvmsExport find_export(Jit *j, const char *symbol) {
 
 static void load(void *context) {
   Jit *j = context;
+  check_listeners();
   gen_module(&j->gen, j->gen.module, j->gen.target, true);
-  raise_error("the JIT", LLVMOrcCreateLLJIT(&j->orc, NULL));
+  raise_error("the JIT", LLVMOrcCreateLLJIT(&j->orc, builder_with_listeners()));
   LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(j->orc), drop_error,
                                           NULL);
   define_symbols(j);

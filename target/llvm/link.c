@@ -4,8 +4,8 @@
 
 #define MAX_WORDS 12
 
-/* {object} and {path} stand for the files. The C compiler knows where libm is; a bare linker leaves
- * its functions to the program that loads the library. */
+/* {object} and {path} stand for the files, {arch} and {triple} for another machine. The C compiler
+ * knows where libm is; a bare linker leaves its functions to the program that loads the library. */
 static const char *const linkers[][MAX_WORDS] = {
     {"cc", "-shared", "-o", "{path}", "{object}", "-lm"},
     {"gcc", "-shared", "-o", "{path}", "{object}", "-lm"},
@@ -13,8 +13,11 @@ static const char *const linkers[][MAX_WORDS] = {
     {"ld.lld", "-shared", "-o", "{path}", "{object}"},
     {"ld", "-shared", "-o", "{path}", "{object}"},
 };
-
-#define LINKER_COUNT ((int)(sizeof linkers / sizeof *linkers))
+static const char *const cross_linkers[][MAX_WORDS] = {
+    {"{arch}-linux-gnu-gcc", "-shared", "-o", "{path}", "{object}", "-lm"},
+    {"ld.lld", "-shared", "-o", "{path}", "{object}"},
+};
+#define COUNT(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
 /* False if there is no such program. */
 static bool try_linker(const char *const *words) {
@@ -27,16 +30,27 @@ static bool try_linker(const char *const *words) {
   return true;
 }
 
-void link_shared(const char *object, const char *path) {
-  for (int i = 0; i < LINKER_COUNT; i++) {
+static const char *fill_in(const char *word, const char *object, const char *path,
+                           const char *triple) {
+  if (str_same(word, "{path}")) return path;
+  if (str_same(word, "{object}")) return object;
+  if (strncmp(word, "{arch}", 6) != 0) return word;
+  return str_format("%s%s", str_copy_n(triple, strcspn(triple, "-")), word + 6);
+}
+
+void link_shared(const char *object, const char *path, const char *triple, bool is_host) {
+  if (strncmp(triple, "wasm32", 6) == 0)
+    error_raisef("CompileError", (Span){0},
+                 "wasm32 has no shared libraries: write an object (-o FILE.o) and link it with the "
+                 "program");
+  int n = is_host ? COUNT(linkers) : COUNT(cross_linkers);
+  for (int i = 0; i < n; i++) {
     const char *words[MAX_WORDS + 1] = {0};
-    for (int k = 0; k < MAX_WORDS && linkers[i][k]; k++) {
-      const char *word = linkers[i][k];
-      words[k] = str_same(word, "{path}") ? path : str_same(word, "{object}") ? object : word;
-    }
+    const char *const *row = is_host ? linkers[i] : cross_linkers[i];
+    for (int k = 0; k < MAX_WORDS && row[k]; k++) words[k] = fill_in(row[k], object, path, triple);
     if (try_linker(words)) return;
   }
-  error_raisef(
-      "CompileError", (Span){0},
-      "no linker is installed: cc, clang, ld.lld or ld is needed to make a shared library");
+  error_raisef("CompileError", (Span){0},
+               "no linker is installed: %s or ld.lld is needed to make a shared library",
+               is_host ? "cc, clang, ld" : fill_in("{arch}-linux-gnu-gcc", "", "", triple));
 }

@@ -50,6 +50,7 @@ void gen_loop(Gen *g, For *n, LLVMValueRef begin, LLVMValueRef end, Range64 rang
   (void)vec_pop(&g->f->loops);
   LLVMBuildBr(g->b, next);
   LLVMPositionBuilderAtEnd(g->b, next);
+  debug_place(g, n->node.span);
   LLVMValueRef step = LLVMBuildNSWAdd(g->b, var, const_int(g, t, 1), "");
   if (range.lo >= 0) LLVMSetNUW(step, true);
   LLVMValueRef back = LLVMBuildBr(g->b, head);

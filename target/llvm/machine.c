@@ -56,16 +56,29 @@ static const char *architecture(const char *triple) {
   return str_copy_n(triple, strcspn(triple, "-"));
 }
 
-/* Pointers of 64 bits and bytes in this order: what the runtime's ABI and constants have. */
-static void check_architecture(const char *triple) {
-  static const char *const known[] = {"x86_64", "aarch64",     "arm64",   "riscv64",
-                                      "amd64",  "powerpc64le", "ppc64le", "loongarch64"};
+/* Bytes in this order, which constants have. Features: those that Linux on such a machine counts on
+ * and LLVM does not, where the target names no processor and no features. */
+static const struct {
+  const char *name, *features;
+} architectures[] = {{"x86_64", ""},      {"aarch64", ""},       {"riscv64", "+m,+a,+f,+d,+c"},
+                     {"powerpc64le", ""}, {"loongarch64", "+d"}, {"wasm32", ""}};
+enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
+
+/* Its place in the table; "arm64" and its like are other names of rows. */
+static int find_architecture(const char *triple) {
+  static const char *const others[][2] = {
+      {"arm64", "aarch64"}, {"amd64", "x86_64"}, {"ppc64le", "powerpc64le"}};
   const char *name = architecture(triple);
-  for (int i = 0; i < 8; i++)
-    if (str_same(known[i], name)) return;
+  Str known = {0};
+  for (int i = 0; i < 3; i++)
+    if (str_same(others[i][0], name)) name = others[i][1];
+  for (int i = 0; i < ARCHITECTURES; i++) {
+    if (str_same(architectures[i].name, name)) return i;
+    bool is_last = i == ARCHITECTURES - 1;
+    str_printf(&known, "%s%s", i == 0 ? "" : is_last ? " and " : ", ", architectures[i].name);
+  }
   error_raisef("TargetError", (Span){0},
-               "option -mtriple: the llvm target makes code for x86_64, aarch64, riscv64, "
-               "powerpc64le and loongarch64, not for '%s'",
+               "option -mtriple: the llvm target makes code for %s, not for '%s'", str_text(&known),
                name);
 }
 
@@ -82,22 +95,26 @@ static Choice choose(const Target *target) {
   const char *host = take(LLVMGetDefaultTargetTriple()), *more = target_option(target, "mattr");
   Choice c = {.level = level_of(target)};
   c.triple = *triple ? take(LLVMNormalizeTargetTriple(triple)) : host;
-  check_architecture(c.triple);
+  int arch = find_architecture(c.triple);
   char *message = NULL;
   if (LLVMGetTargetFromTriple(c.triple, &c.llvm, &message))
     raise_llvm(str_format("option -mtriple=%s", c.triple), message);
   bool native = str_same(cpu, "native");
-  bool is_host = str_same(architecture(c.triple), architecture(host));
+  bool is_host = machine_is_host(c.triple);
   c.cpu = !native ? cpu : is_host ? take(LLVMGetHostCPUName()) : "";
   const char *own = native && is_host ? take(LLVMGetHostCPUFeatures()) : "";
   c.features = *own && *more ? str_format("%s,%s", own, more) : *own ? own : more;
+  if (native && !is_host && !*more) c.features = architectures[arch].features;
   c.is_own = native && !*more;
   return c;
 }
 
+/* WebAssembly has no shared libraries that its hosts agree on: its objects are linked statically.
+ */
 static LLVMTargetMachineRef create(const Choice *c) {
-  return LLVMCreateTargetMachine(c->llvm, c->triple, c->cpu, c->features, c->level, LLVMRelocPIC,
-                                 LLVMCodeModelDefault);
+  bool is_static = str_same(architecture(c->triple), "wasm32");
+  return LLVMCreateTargetMachine(c->llvm, c->triple, c->cpu, c->features, c->level,
+                                 is_static ? LLVMRelocStatic : LLVMRelocPIC, LLVMCodeModelDefault);
 }
 
 /* ---- the trial ---- */
@@ -156,13 +173,22 @@ static void try_choice(const Choice *c) {
   good = key;
 }
 
+bool machine_converts_half(LLVMTargetMachineRef machine) {
+  const char *arch = architecture(take(LLVMGetTargetMachineTriple(machine)));
+  if (str_same(arch, "x86_64") || str_same(arch, "aarch64") || str_same(arch, "arm64")) return true;
+  return strstr(take(LLVMGetTargetMachineFeatureString(machine)), "+zfh") != NULL;
+}
+
+bool machine_is_host(const char *triple) {
+  return str_same(architecture(triple), architecture(take(LLVMGetDefaultTargetTriple())));
+}
+
 LLVMTargetMachineRef machine_new(const Target *target, bool in_process) {
   start_llvm();
   Choice c = choose(target);
-  const char *host = take(LLVMGetDefaultTargetTriple());
-  if (in_process && !str_same(architecture(c.triple), architecture(host)))
+  if (in_process && !machine_is_host(c.triple))
     error_raisef("TargetError", (Span){0}, "code for %s can't run in this process (%s)", c.triple,
-                 host);
+                 take(LLVMGetDefaultTargetTriple()));
   if (!c.is_own) try_choice(&c);
   LLVMTargetMachineRef machine = create(&c);
   if (!machine) error_raisef("TargetError", (Span){0}, "LLVM can't make code for '%s'", c.triple);

@@ -91,7 +91,7 @@ static Access access_new(Gen *g, Node *n, Node *buffer, const NodeVec *indices, 
   Buffer *b = AS(Buffer, buffer);
   Node *index = flat_index(n, b, indices);
   DataType elem = b->elem;
-  type_check(elem, n->span);
+  type_check_stored(g, elem, n->span);
   type_check(index->dtype, n->span);
   int lanes = index->dtype.lanes * elem.lanes;
   REQUIRE(value.lanes == lanes, "an access of %d lanes where the index and buffer '%s' make %d",

@@ -54,6 +54,7 @@ static void gen_begin(Gen *g, Node *module, const Target *target, bool in_proces
     g->fp_flags = LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |
                   LLVMFastMathAllowReciprocal | LLVMFastMathNoSignedZeros;
   g->machine = machine_new(target, in_process);
+  g->half_by_bits = !machine_converts_half(g->machine);
   g->context = LLVMContextCreate();
   g->out = LLVMModuleCreateWithNameInContext("tvms", g->context);
   g->b = LLVMCreateBuilderInContext(g->context);
@@ -64,6 +65,8 @@ static void gen_begin(Gen *g, Node *module, const Target *target, bool in_proces
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(g->machine);
   LLVMSetModuleDataLayout(g->out, layout);
   LLVMDisposeTargetData(layout);
+  if (target_option_int(target, "debug-info") || (in_process && jit_has_listeners()))
+    debug_begin(g);
 }
 
 void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
@@ -78,10 +81,12 @@ void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
     if (IS(PrimFunc, m->functions.at[i]))
       gen_function(g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
   gen_module_info(g, &exports);
+  debug_end(g);
   optimize_module(g);
 }
 
 void gen_dispose(Gen *g) {
+  debug_dispose(g);
   if (g->b) LLVMDisposeBuilder(g->b);
   if (g->entry_builder) LLVMDisposeBuilder(g->entry_builder);
   if (g->out) LLVMDisposeModule(g->out);

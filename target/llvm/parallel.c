@@ -40,6 +40,7 @@ static void define_body(Gen *g, LLVMValueRef fn, For *n, const NodeVec *vars) {
             .result = VOID_TYPE,
             .fp_flags = outer->fp_flags};
   func_begin(g, &f, fn);
+  debug_function(g, str_format("%s.parallel", outer->name), n->node.span);
   for (int i = 0; i < vars->len; i++) {
     Node *var = vars->at[i];
     gen_bind(g, var, LLVMGetParam(fn, (unsigned)i));
@@ -55,13 +56,18 @@ static void define_body(Gen *g, LLVMValueRef fn, For *n, const NodeVec *vars) {
   func_end(g);
   g->f = outer;
   LLVMPositionBuilderAtEnd(g->b, back);
+  debug_place(g, n->node.span);
 }
 
 /* f.closure(closure, begin, end): a TvmsParallelBody. */
-static LLVMValueRef define_closure(Gen *g, LLVMValueRef body, LLVMTypeRef closure, int n) {
+static LLVMValueRef define_closure(Gen *g, LLVMValueRef body, LLVMTypeRef closure, int n,
+                                   Span span) {
   LLVMTypeRef params[] = {type_ptr(g), type_int(g, 64), type_int(g, 64)};
   LLVMValueRef fn = add_function(g, "closure", 3, params);
   LLVMBasicBlockRef back = LLVMGetInsertBlock(g->b);
+  Func *outer = g->f, f = {.llvm = fn};
+  g->f = &f;
+  debug_function(g, str_format("%s.closure", outer->name), span);
   LLVMPositionBuilderAtEnd(g->b, LLVMAppendBasicBlockInContext(g->context, fn, "entry"));
   LLVMValueRef *args = NEW_ARRAY(LLVMValueRef, n + 2);
   for (int i = 0; i < n; i++) {
@@ -72,7 +78,9 @@ static LLVMValueRef define_closure(Gen *g, LLVMValueRef body, LLVMTypeRef closur
   args[n + 1] = LLVMGetParam(fn, 2);
   LLVMTypeRef type = LLVMGlobalGetValueType(body);
   LLVMBuildRet(g->b, LLVMBuildCall2(g->b, type, body, args, (unsigned)n + 2, ""));
+  g->f = outer;
   LLVMPositionBuilderAtEnd(g->b, back);
+  debug_place(g, span);
   return fn;
 }
 
@@ -88,7 +96,7 @@ void gen_parallel(Gen *g, For *n) {
     LLVMBuildStore(g->b, map_get(&g->f->values, vars.at[i]), at);
   }
   define_body(g, body, n, &vars);
-  LLVMValueRef args[] = {define_closure(g, body, type, vars.len), place, min, extent};
+  LLVMValueRef args[] = {define_closure(g, body, type, vars.len, n->node.span), place, min, extent};
   LLVMValueRef status = gen_runtime_call(g, "tvms_parallel", 4, args);
   gen_fail_if(g, LLVMBuildICmp(g->b, LLVMIntNE, status, const_i32(g, 0), ""));
 }

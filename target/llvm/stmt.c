@@ -59,6 +59,7 @@ static void gen_heap_scope(Gen *g, Node *body) {
 
 /* Does one statement and returns what is left to do in its scope, or NULL. */
 static Node *gen_step(Gen *g, Node *n) {
+  debug_place(g, n->span);
   switch (n->kind) {
   case NK_LetStmt: return gen_let_stmt(g, AS(LetStmt, n)), AS(LetStmt, n)->body;
   case NK_AttrStmt: return check_attr(AS(AttrStmt, n)), AS(AttrStmt, n)->body;

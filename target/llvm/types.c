@@ -1,7 +1,18 @@
 /* types.c -- dtypes as LLVM types, and constants of them. */
 #include "target/llvm/codegen.h"
+#include <llvm-c/Target.h>
 
 LLVMTypeRef type_int(Gen *g, unsigned bits) { return LLVMIntTypeInContext(g->context, bits); }
+
+static unsigned pointer_bytes(Gen *g) { return LLVMPointerSize(LLVMGetModuleDataLayout(g->out)); }
+
+LLVMTypeRef type_size(Gen *g) { return type_int(g, pointer_bytes(g) * 8); }
+
+void type_check_stored(Gen *g, DataType t, Span span) {
+  type_check(t, span);
+  if (dtype_is_handle(t) && pointer_bytes(g) != 8)
+    error_raisef("CompileError", span, "a buffer of pointers needs a machine of 64 bits");
+}
 
 LLVMTypeRef type_ptr(Gen *g) { return LLVMPointerTypeInContext(g->context, 0); }
 

@@ -71,7 +71,26 @@ TEST(llvm_emits_text_assembly_and_objects) {
 
 TEST(llvm_emits_code_of_other_machines) {
   CHECK(strstr(emitted("llvm -mtriple=aarch64-linux-gnu", EMIT_ASM), "fadd"));
-  CHECK(strstr(emitted("llvm -mtriple=riscv64-linux-gnu -mattr=+f,+d", EMIT_ASM), "fadd.s"));
+  CHECK(strstr(emitted("llvm -mtriple=riscv64-linux-gnu", EMIT_ASM), "fadd.s"));
+}
+
+static void emit_pointers(void *path) {
+  Case c = case_new();
+  Node *A = case_buffer(&c, "a", HANDLE);
+  c.body = store_at(A, i64(0), load_at(A, i64(1)));
+  backend_llvm.emit(case_module(&c), target_parse("llvm -mtriple=wasm32-wasi", NOWHERE),
+                    EMIT_OBJECT, path);
+}
+
+TEST(llvm_refuses_what_wasm32_has_not) {
+  const char *folder = new_folder(), *path = str_format("%s/out", folder);
+  Error *e = protect(emit_pointers, (void *)(uintptr_t)path);
+  CHECK(e && strstr(e->text, "a buffer of pointers needs a machine of 64 bits"));
+  CHECK(strncmp(emitted("llvm -mtriple=wasm32-wasi", EMIT_OBJECT), "\0asm", 4) == 0);
+  e = protect(do_emit, &(Emit){"llvm -mtriple=wasm32-wasi", EMIT_SHARED, path});
+  CHECK(e && strstr(e->text, "wasm32 has no shared libraries: write an object"));
+  CHECK(count_files(folder) == 0);
+  rmdir(folder);
 }
 
 TEST(llvm_output_is_the_same_each_time) {

@@ -1,0 +1,8 @@
+/* serial.c -- the thread pool of a machine with one thread: in place of target/runtime/thread_pool.c. */
+#include "target/runtime/runtime_impl.h"
+
+void tvms_set_num_threads(int n) { (void)n; }
+int tvms_num_threads(void) { return 1; }
+
+bool tvms__pool_run(Loop *l, int threads) { return (void)l, (void)threads, false; }
+void tvms__pool_end(void) {}

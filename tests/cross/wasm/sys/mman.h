@@ -1,0 +1,1 @@
+/* mman.h -- of memory there is none to map, and nothing to advise. */
