@@ -1,8 +1,8 @@
 /* gemm_int8.c -- a compiled matrix product of bytes beside oneDNN: the same sizes, in turns, in one process.
  *   gemm_int8 MODULE.so M N K uint8|int8
  * The module has a function mm(A: (M, K) of that dtype, B: (K, N) of int8, C: (M, N) of int32). oneDNN has two ways, its gemm
- * and its primitive matmul. Prints medians in GOP/s, a multiply-add being two, and of the ratio in each round, to either
- * and to the faster of the two in the round, with the middle half of the rounds. */
+ * and its primitive matmul. Prints medians in GOP/s, a multiply-add being two, and of the ratios in each round, with the
+ * middle half of the rounds. */
 #include "tvms.h"
 #include <oneapi/dnnl/dnnl.h>
 #include <stdio.h>
@@ -121,14 +121,16 @@ int main(int argc, char **argv) {
       times[w][r] = now() - start;
     }
   double ratio[WAYS][RUNS];
-  for (int r = 0; r < RUNS; r++) {
-    double best = times[1][r] < times[2][r] ? times[1][r] : times[2][r];
-    ratio[0][r] = best / times[0][r];
-    for (int w = 1; w < WAYS; w++) ratio[w][r] = times[w][r] / times[0][r];
-  }
+  for (int w = 0; w < WAYS; w++)
+    for (int r = 0; r < RUNS; r++) ratio[w][r] = times[w][r] / times[0][r];
   for (int w = 0; w < WAYS; w++) rate[w] = work * repeat / 1e9 / median(times[w], RUNS);
-  printf("%s %d x %d x %d: tvms %.1f, oneDNN gemm %.1f, matmul %.1f GOP/s; ratio to gemm %.2f, matmul %.2f, the faster ",
-         argv[5], j.m, j.n, j.k, rate[0], rate[1], rate[2], median(ratio[1], RUNS), median(ratio[2], RUNS));
-  printf("%.2f (%.2f to %.2f)\n", median(ratio[0], RUNS), ratio[0][RUNS / 4], ratio[0][RUNS - 1 - RUNS / 4]);
+  printf("%s %d x %d x %d: tvms %.1f, oneDNN gemm %.1f, matmul %.1f GOP/s", argv[5], j.m, j.n, j.k, rate[0], rate[1],
+         rate[2]);
+  static const char *const names[WAYS] = {NULL, "gemm", "matmul"};
+  for (int w = 1; w < WAYS; w++) {
+    double middle = median(ratio[w], RUNS); /* sorts them */
+    printf(", ratio to %s %.2f (%.2f to %.2f)", names[w], middle, ratio[w][RUNS / 4], ratio[w][RUNS - 1 - RUNS / 4]);
+  }
+  printf("\n");
   return 0;
 }
