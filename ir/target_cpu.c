@@ -13,6 +13,7 @@
 #define ARM(bit) false
 #endif
 #if defined(__x86_64__)
+#include <cpuid.h>
 #define X86(name) (__builtin_cpu_supports(name) != 0)
 #else
 #define X86(name) false
@@ -86,6 +87,16 @@ static FeatureSet without(FeatureSet set, const char *name, size_t n) {
     if (lost && (all & lost) == lost) set &= ~((FeatureSet)1 << i);
   }
   return set;
+}
+
+/* Read from CPUID leaf 7, subleaf 1: older compilers don't know the feature by name. */
+static bool host_has_avxvnni(void) {
+#if defined(__x86_64__)
+  unsigned a, b, c, d;
+  return X86("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 4);
+#else
+  return false;
+#endif
 }
 
 static FeatureSet host_features(void) {

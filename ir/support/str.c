@@ -41,8 +41,8 @@ static Interned *intern_slot(const char *text, size_t n, uint32_t hash) {
   size_t mask = interned.cap - 1;
   for (size_t i = hash & mask;; i = (i + 1) & mask) {
     Interned *old = &interned.at[i];
-    bool same = old->hash == hash && old->len == n && memcmp(old->text, text, n) == 0;
-    if (!old->text || same) return old;
+    if (!old->text) return old;
+    if (old->hash == hash && old->len == n && memcmp(old->text, text, n) == 0) return old;
   }
 }
 
