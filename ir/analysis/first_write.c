@@ -1,19 +1,27 @@
-/* first_write.c -- a walk in the order of execution, with the regions written so far.
+/* first_write.c -- a walk in the order of execution, with the stores passed so far.
  *
- * A store counts if all that lies between its least and greatest index is written, in every run of
- * the statement: not if it stands in a loop that may have no step, or under a condition that says
- * more than that the index is inside the buffer. A load must lie in what one store before it wrote;
- * a view of a region is taken for a load of it all.
+ * A load must lie in what one store before it wrote: in the steps of all loops around the store
+ * that have ended, and in this step alone of those that stand around both. That counts if all
+ * between its least and greatest index is written, in every run of the statement: not if it stands
+ * in a loop that may have no step, or under a condition that says more than that the index is
+ * inside the buffer. A view of a region is taken for a load of it all.
  * Blocks are looked into: what they declare may be more than what they do. */
 #include "ir/analysis/first_write.h"
 #include "ir/analysis/touched.h"
 
-typedef VEC(Touched) TouchedVec;
+/* What a store has written, in terms of the loops that stand around the walk now. */
+typedef struct Written {
+  Node *region;  /* BufferRegion of the one step, in variables of loops */
+  NodeVec loops; /* For, that stood around it */
+  int depth;     /* how many of them `all` is told in terms of */
+  Touched all;   /* over the others */
+} Written;
+typedef VEC(Written) WrittenVec;
 
 typedef struct Order {
   Node *buffer;
   Analyzer *facts;
-  TouchedVec written;
+  WrittenVec written;
   NodeVec loops;   /* For, of the statement, around the place of the walk */
   NodeVec conds;   /* around it too, in variables of loops */
   Map bindings;    /* variables of blocks and lets to their values */
@@ -55,11 +63,45 @@ static bool lies_within(Order *o, const Touched *part, const Touched *whole) {
 
 /* ---- loads and stores ---- */
 
+static bool is_mentioned(Node *n, Node *var);
+
+/* Every loop has a step, or the region is empty without one. */
+static bool has_steps(Order *o, NodeVec loops, Node *region) {
+  for each (Node *, l, &loops) {
+    For *f = AS(For, *l);
+    bool some = known(o, NK_GT, f->extent, int_imm(f->extent->dtype, 0, f->node.span));
+    if (!some && !is_mentioned(region, f->var)) return false;
+  }
+  return true;
+}
+
+static NodeVec loops_from(NodeVec loops, int depth) {
+  NodeVec inner = {0};
+  for (int i = depth; i < loops.len; i++) vec_push(&inner, loops.at[i]);
+  return inner;
+}
+
+/* Sums a store up over the loops that have ended since. */
+static void settle(Order *o, Written *w) {
+  int depth = 0;
+  while (depth < w->loops.len && depth < o->loops.len && w->loops.at[depth] == o->loops.at[depth])
+    depth++;
+  if (depth == w->depth) return;
+  NodeVec ended = loops_from(w->loops, depth);
+  w->depth = depth;
+  w->all = (Touched){.buffer = o->buffer};
+  touch_region(&w->all, w->region, &(Map){0}, ended, o->facts);
+  w->all.exact = w->all.exact && has_steps(o, ended, w->region);
+}
+
 static void order_read(Order *o, Node *region) {
-  Touched read = {.buffer = o->buffer};
-  touch_region(&read, region, &o->bindings, o->loops, o->facts);
-  for each (Touched, w, &o->written)
-    if (lies_within(o, &read, w)) return;
+  region = substitute(region, &o->bindings);
+  for each (Written, w, &o->written) {
+    settle(o, w);
+    Touched read = {.buffer = o->buffer};
+    touch_region(&read, region, &(Map){0}, loops_from(o->loops, w->depth), o->facts);
+    if (w->all.exact && lies_within(o, &read, &w->all)) return;
+  }
   o->is_carried = true;
 }
 
@@ -96,23 +138,12 @@ static bool is_unconditional(Order *o, NodeVec indices) {
   return implied;
 }
 
-static bool is_mentioned(Node *n, Node *var);
-
-/* Every loop around has a step, or the region is empty without one. */
-static bool has_steps(Order *o, Node *region) {
-  for each (Node *, l, &o->loops) {
-    For *f = AS(For, *l);
-    bool some = known(o, NK_GT, f->extent, int_imm(f->extent->dtype, 0, f->node.span));
-    if (!some && !is_mentioned(substitute(region, &o->bindings), f->var)) return false;
-  }
-  return true;
-}
-
 static void order_write(Order *o, NodeVec indices, Span span) {
-  Node *region = point(o, indices, span);
-  Touched t = {.buffer = o->buffer};
-  touch_region(&t, region, &o->bindings, o->loops, o->facts);
-  if (t.exact && has_steps(o, region) && is_unconditional(o, indices)) vec_push(&o->written, t);
+  if (!is_unconditional(o, indices)) return;
+  Written w = {.region = substitute(point(o, indices, span), &o->bindings),
+               .loops = loops_from(o->loops, 0),
+               .depth = -1};
+  vec_push(&o->written, w);
 }
 
 static void order_store(Order *o, BufferStore *s) {
