@@ -45,12 +45,14 @@ void print_quoted(Printer *p, const char *text) { str_add_quoted(&p->out, text, 
 
 /* ---- immediates ---- */
 
-/* The shortest decimal that the dtype reads back as the same value. */
+/* The shortest decimal that the dtype reads back as the same value; that of the largest number is
+ * exact, for what takes decimals for float64 first and refuses any beyond it. */
 static const char *shortest_text(DataType t, double x) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, x);
-    if (dtype_round_float(t, strtod(text, NULL)) == x) break;
+    double read = strtod(text, NULL);
+    if (dtype_round_float(t, read) == x && (read == x || fabs(x) < dtype_max_float(t))) break;
   }
   double size = fabs(x);
   if (strchr(text, 'e') && size >= 1e-4 && size < 1e16) snprintf(text, sizeof text, "%.1f", x);
@@ -226,12 +228,13 @@ static void print_call(Printer *p, Call *c) {
 }
 
 /* A vector index as lo:hi or lo:hi:step, where it reads back so: among arguments that may be
- * regions, a slice is one. */
+ * regions, a slice is one. Upstream has no steps. */
 static bool print_as_slice(Printer *p, Node *index) {
   int64_t stride;
   if (p->in_open_call || !IS(Ramp, index) || AS(Ramp, index)->lanes < 2) return false;
   Ramp *r = AS(Ramp, index);
-  bool fits = expr_is_const_int(r->stride, &stride) && stride > 0 && stride <= INT16_MAX &&
+  int64_t most = p->options.tvm_style ? 1 : INT16_MAX;
+  bool fits = expr_is_const_int(r->stride, &stride) && stride > 0 && stride <= most &&
               dtype_equal(r->stride->dtype, r->base->dtype) && r->base->dtype.lanes == 1;
   if (!fits || r->lanes * stride > dtype_max_int(r->base->dtype)) return false;
   print_bounds(p, r->base, int_imm(r->base->dtype, r->lanes * stride, index->span), ":");
@@ -367,20 +370,24 @@ static const char *text_beside(Printer *p, Node *n, DataType t) {
 }
 const char *expr_text(Printer *p, Node *n) { return text_beside(p, n, VOID_TYPE); }
 
-static WalkResult stop_at_var(Walker *w, Node *n) {
-  (void)w;
-  return IS(Var, n) ? WALK_STOP : WALK_ON;
+bool is_type_var(const Printer *p, const Node *var) {
+  return p->options.tvm_style && !p->in_graph && dtype_equal(var->dtype, INT64) &&
+         !((const Var *)(const void *)var)->is_size;
 }
-static bool has_var(Node *n) {
-  Walker w = {.enter = stop_at_var};
-  return !walk(&w, n);
+
+static WalkResult stop_at_quoted(Walker *w, Node *n) {
+  return IS(Var, n) && !is_type_var(w->context, n) ? WALK_STOP : WALK_ON;
+}
+static bool needs_quotes(Printer *p, Node *dim) {
+  Walker w = {.enter = stop_at_quoted, .context = p};
+  return !walk(&w, dim);
 }
 
 void print_shape(Printer *p, NodeVec v, DataType beside) {
   str_add_char(&p->out, '(');
   for (int i = 0; i < v.len; i++) {
     if (i) str_add(&p->out, ", ");
-    if (p->in_signature && has_var(v.at[i])) print_quoted(p, text_beside(p, v.at[i], beside));
+    if (p->in_signature && needs_quotes(p, v.at[i])) print_quoted(p, text_beside(p, v.at[i], beside));
     else print_beside(p, v.at[i], beside);
   }
   str_add(&p->out, v.len == 1 ? ",)" : ")");
@@ -510,6 +517,56 @@ static void print_layout(Printer *p, Layout *l) {
   str_add_char(&p->out, strides ? ']' : ')');
 }
 
+/* "sm_80", 1024, ["cuda", "gpu"]: keys are a list even if there is one. */
+static void print_option(Printer *p, const char *name, const char *value) {
+  bool is_list = strchr(value, ',') || str_same(name, "keys");
+  bool is_number = *value && !value[strspn(value, "0123456789")];
+  if (is_number) return (void)str_add(&p->out, value);
+  if (is_list) str_add_char(&p->out, '[');
+  for (const char *end;; value = end + 1) {
+    end = is_list ? strchrnul(value, ',') : value + strlen(value);
+    print_quoted(p, str_copy_n(value, (size_t)(end - value)));
+    if (!*end) break;
+    str_add(&p->out, ", ");
+  }
+  if (is_list) str_add_char(&p->out, ']');
+}
+
+/* "cuda -arch=sm_80" as {"kind": "cuda", "arch": "sm_80"}. */
+static void print_target_dict(Printer *p, const char *text, const char *host) {
+  size_t n = strcspn(text, " ");
+  str_add(&p->out, "{\"kind\": ");
+  print_quoted(p, str_copy_n(text, n));
+  for (text += n; *text; text += n) {
+    text += strspn(text, " -");
+    n = strcspn(text, " ");
+    const char *word = str_copy_n(text, n), *equals = strchr(word, '=');
+    const char *name = equals ? str_copy_n(word, (size_t)(equals - word)) : word;
+    str_add(&p->out, ", ");
+    print_quoted(p, name);
+    str_add(&p->out, ": ");
+    print_option(p, name, equals ? equals + 1 : "1");
+  }
+  if (host) {
+    str_add(&p->out, ", \"host\": ");
+    print_target_dict(p, host, NULL);
+  }
+  str_add_char(&p->out, '}');
+}
+
+static void print_target(Printer *p, TargetAttr *t) {
+  str_add(&p->out, "T.target(");
+  if (p->options.tvm_style) print_target_dict(p, t->text, t->host);
+  else {
+    print_quoted(p, t->text);
+    if (t->host) {
+      str_add(&p->out, ", host=");
+      print_quoted(p, t->host);
+    }
+  }
+  str_add_char(&p->out, ')');
+}
+
 void print_attr(Printer *p, Node *n) {
   switch (n->kind) {
   case NK_None: str_add(&p->out, "None"); break;
@@ -524,15 +581,7 @@ void print_attr(Printer *p, Node *n) {
     str_add(&p->out, AS(Array, n)->is_tuple ? ")" : "]");
     break;
   case NK_Dict: print_dict(p, AS(Dict, n)); break;
-  case NK_TargetAttr:
-    str_add(&p->out, "T.target(");
-    print_quoted(p, AS(TargetAttr, n)->text);
-    if (AS(TargetAttr, n)->host) {
-      str_add(&p->out, ", host=");
-      print_quoted(p, AS(TargetAttr, n)->host);
-    }
-    str_add_char(&p->out, ')');
-    break;
+  case NK_TargetAttr: print_target(p, AS(TargetAttr, n)); break;
   case NK_VDevice: {
     VDevice *d = AS(VDevice, n);
     str_printf(&p->out, "I.vdevice(\"%s\", %d, \"%s\")", d->target, d->id, d->scope);

@@ -55,8 +55,11 @@ static void attr_frame_text(Printer *p, AttrStmt *a, FrameText *f) {
   }
   if (IS(IterVar, a->subject) && str_same(a->key, "thread_extent")) {
     f->bound = NODES(AS(IterVar, a->subject)->var);
-    str_printf(&p->out, "T.launch_thread(\"%s\", %s)", AS(IterVar, a->subject)->thread_tag,
-               expr_text(p, a->value));
+    const char *thread = str_format("\"%s\"", AS(IterVar, a->subject)->thread_tag);
+    DataType t = AS(IterVar, a->subject)->var->dtype;
+    if (!dtype_equal(t, a->value->dtype)) /* which it has by itself */
+      thread = str_format("T.env_thread(%s, \"%s\")", thread, dtype_text(t));
+    str_printf(&p->out, "T.launch_thread(%s, %s)", thread, expr_text(p, a->value));
     return;
   }
   if (hint_text(p, a)) return;

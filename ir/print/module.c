@@ -33,15 +33,19 @@ void print_module(Printer *p, IRModule *m) {
   p->indent--;
 }
 
-/* The comment lines that tell a reader where T, R and I come from. */
-static void print_header(Str *out, const char *body, const PrintOptions *options) {
-  const char *tir = options->tvm_style ? "tirx" : "tir";
+/* The comment lines that tell a reader where T, R and I come from, and dims of whole texts. */
+static void print_header(Str *out, const char *body, const Printer *p) {
+  const char *tir = p->options.tvm_style ? "tirx" : "tir";
+  if (p->type_vars.len) str_add(out, "# from typing import TypeVar\n");
   if (strstr(body, "I.")) str_add(out, "# from tvm.script import ir as I\n");
   if (strstr(body, "T.")) str_printf(out, "# from tvm.script import %s as T\n", tir);
   if (strstr(body, "Tx.")) str_add(out, "# from tvm.script.tirx import tile as Tx\n");
   if (strstr(body, "Axis.")) str_add(out, "# from tvm.tirx.layout import Axis\n");
   if (strstr(body, "R.")) str_add(out, "# from tvm.script import relax as R\n");
   str_add_char(out, '\n');
+  for each (const char *, name, &p->type_vars)
+    str_printf(out, "%s = TypeVar(\"%s\")\n", *name, *name);
+  if (p->type_vars.len) str_add_char(out, '\n');
 }
 
 bool print_style_parse(const char *name, PrintOptions *options) {
@@ -89,7 +93,7 @@ const char *ir_print(Node *n, const PrintOptions *options) {
   }
   if (!whole) return str_text(&p.out);
   Str out = {0};
-  print_header(&out, str_text(&p.out), &p.options);
+  print_header(&out, str_text(&p.out), &p);
   if (names_metadata(&p)) print_metadata(&out, &p.metadata);
   str_add_n(&out, p.out.at, p.out.len);
   return str_text(&out);

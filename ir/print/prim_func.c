@@ -57,6 +57,23 @@ static bool is_marked(PrimFunc *f, const char *attr, int i) {
   return false;
 }
 
+static void note_type_var(Printer *p, const char *name) {
+  for each (const char *, known, &p->type_vars)
+    if (str_same(*known, name)) return;
+  vec_push(&p->type_vars, name);
+}
+
+static void print_dims(Printer *p, PrimFunc *f, const Buffer *b, const Map *definable) {
+  p->in_signature = true;
+  print_shape(p, b->shape, VOID_TYPE);
+  p->in_signature = false;
+  Map params = {0};
+  for each (Node *, x, &f->params) map_set(&params, *x, *x);
+  DimVars dims = vars_of(b->shape, definable);
+  for each (Node *, v, &dims.vars)
+    if (is_type_var(p, *v) && !map_has(&params, *v)) note_type_var(p, name_of(p, *v));
+}
+
 static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
   Node *param = f->params.at[i];
   const char *open = is_marked(f, "tirx.optional", i) ? "T.Optional(" : "",
@@ -64,9 +81,7 @@ static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
   if (in_annotation(f, i, definable)) {
     Buffer *b = AS(Buffer, f->buffers.at[i]);
     str_printf(&p->out, "%s: %sT.Buffer(", name_define(p, &b->node), open);
-    p->in_signature = true;
-    print_shape(p, b->shape, VOID_TYPE);
-    p->in_signature = false;
+    print_dims(p, f, b, definable);
     str_printf(&p->out, ", \"%s\")%s", dtype_text(b->elem), close);
     name_set(p, b->data, str_format("%s.data", name_of(p, &b->node)));
     return;
@@ -83,8 +98,10 @@ static const char *param_text(Printer *p, PrimFunc *f, int i, const Map *definab
   return text_end(p, start);
 }
 
-/* Is this what a dim in quotes is, without a line that says more? */
-static bool is_quoted_dim(Node *v) { return dtype_equal(v->dtype, INT32) && !AS(Var, v)->is_size; }
+/* Is this what a dim of a signature is, without a line that says more? */
+static bool is_signature_dim(const Printer *p, Node *v) {
+  return is_type_var(p, v) || (dtype_equal(v->dtype, INT32) && !AS(Var, v)->is_size);
+}
 
 /* Dims that are not parameters: declared where their dtype is not that of a quoted dim, or where no
  * quoted dim is. */
@@ -99,7 +116,7 @@ static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
     DimVars d = vars_of(b->shape, definable);
     for each (Node *, v, &d.vars) {
       bool quoted = map_has(definable, *v);
-      if (map_has(&done, *v) || (annotated && quoted && is_quoted_dim(*v))) continue;
+      if (map_has(&done, *v) || (annotated && quoted && is_signature_dim(p, *v))) continue;
       map_set(&done, *v, f);
       const char *name = map_has(&p->names, *v) ? name_of(p, *v) : name_define(p, *v);
       line(p, "%s = T.%s(%s)", name, dtype_text((*v)->dtype),

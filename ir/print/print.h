@@ -36,6 +36,7 @@ typedef struct Printer {
   Map info_texts;   /* struct info of this scope to its text, where annotations write it */
   Map bound, used;  /* graph variables called _ that were met, and those that were met again */
   NodeVec metadata; /* constants that are printed by reference */
+  StrVec type_vars; /* dims that a TypeVar before the text declares */
 } Printer;
 
 /* ---- lines and names (names.c) ---- */
@@ -79,6 +80,9 @@ void print_attr(Printer *p, Node *n);                                        /* 
 void print_bounds(Printer *p, Node *min, Node *extent, const char *between); /* begin, end */
 void print_region(Printer *p, Node *n);                                      /* A[0:4, i] */
 const char *float_text(DataType t, double x); /* of a finite number, the shortest */
+/* Does a dim of a prim_func's signature stand for a TypeVar? In upstream's dialect, where quoted dims
+ * are int32, those of int64 do. */
+bool is_type_var(const Printer *p, const Node *var);
 void print_quoted(Printer *p, const char *text);
 const char *expr_text(Printer *p, Node *n);
 const char *lanes_text(int lanes); /* "4", "T.vscale() * 4" */

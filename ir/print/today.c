@@ -40,11 +40,15 @@ bool is_scalar_buffer(const Buffer *b) {
          !b->layout && !b->allocated_addr.len && str_same(buffer_scope(&b->node), "local");
 }
 
+/* What a program of blocks calls, too, once device functions have left it. */
+static bool is_launch(const char *family) { return str_same(family, "call_ffi_kernel"); }
+
 bool needs_today(const Printer *p, Node *n) {
   if (IS(ScopeIdDef, n)) return true;
   if (IS(Call, n)) {
     const Intrin *in = intrin_of(AS(Call, n)->op);
-    return in ? str_same(in->name, "device_entry") : family_name(AS(Call, n)->op) != NULL;
+    const char *open = in ? NULL : family_name(AS(Call, n)->op);
+    return in ? str_same(in->name, "device_entry") : open && !is_launch(open);
   }
   Node *declared = allocated_here(p, n);
   return declared && is_scalar_buffer(AS(Buffer, AS(DeclBuffer, declared)->buffer));

@@ -56,5 +56,9 @@ static inline bool str_same(const char *a, const char *b) {
 static inline bool str_begins(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
+static inline bool str_ends(const char *text, const char *with) {
+  size_t n = strlen(text), tail = strlen(with);
+  return n >= tail && memcmp(text + n - tail, with, tail) == 0;
+}
 
 #endif

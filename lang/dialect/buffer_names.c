@@ -83,6 +83,7 @@ static Buffer *view_of(Value buffer, Span span) {
   view->name = NULL;
   view->layout = NULL;
   view->node.span = span;
+  if (tensor) map_set(&tensor->views, view, view);
   return view;
 }
 

@@ -321,6 +321,21 @@ static void dtype_repr(Value v, Str *out) {
   str_printf(out, "T.%s", dtype_text(to_dtype(v, (Span){0})));
 }
 
+double to_special(Value text, DataType t, Span span) {
+  static const struct {
+    const char *name;
+    double value;
+  } specials[] = {
+      {"inf", __builtin_inf()}, {"-inf", -__builtin_inf()}, {"nan", __builtin_nan("")}};
+  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
+    if (!str_same(value_text(text), specials[i].name)) continue;
+    if (dtype_is_float(t)) return specials[i].value;
+    raise("TypeError", span, "%s has no %s", dtype_text(t), specials[i].name);
+  }
+  raise("ValueError", span, "expected a number, \"inf\", \"-inf\" or \"nan\", found \"%s\"",
+        value_text(text));
+}
+
 static Value dtype_call(Value f, CallArgs *args) {
   DataType t = to_dtype(f, args->span);
   if (args->positional.len > 1)
@@ -340,18 +355,7 @@ static Value dtype_call(Value f, CallArgs *args) {
     return value_node(
         MAKE(Var, args->span, t, .elem = VOID_TYPE, .scope = scope, .is_size = is_size));
   Value x = args->positional.at[0];
-  if (x.type == &type_str) { /* T.float32("inf") */
-    double special;
-    const char *text = value_text(x);
-    if (str_same(text, "inf")) special = __builtin_inf();
-    else if (str_same(text, "-inf")) special = -__builtin_inf();
-    else if (str_same(text, "nan")) special = __builtin_nan("");
-    else
-      raise("ValueError", args->span,
-            "expected a number, \"inf\", \"-inf\" or \"nan\", found \"%s\"", text);
-    if (!dtype_is_float(t)) raise("TypeError", args->span, "%s has no %s", dtype_text(t), text);
-    return value_node(float_imm(t, special, args->span));
-  }
+  if (x.type == &type_str) return value_node(float_imm(t, to_special(x, t, args->span), args->span));
   if (x.type == &type_big && (dtype_is_int(t) || dtype_is_float(t))) {
     uint64_t bits;
     if (dtype_is_float(t))

@@ -27,6 +27,8 @@ ValueVec items_or_one(Value v);
 void check_int_fits(DataType t, int64_t value, Span span);
 bool is_dtype(Value v);                /* T.float32, np.float32, x.dtype of a tensor; not a text */
 DataType to_dtype(Value v, Span span); /* "float32", or such a value */
+/* Of T.float32("inf"): "inf", "-inf" or "nan", where the dtype has it. */
+double to_special(Value text, DataType t, Span span);
 /* x.dtype of a graph value: .object is the value's node. */
 extern const ValueType type_tensor_dtype;
 /* A graph expression: tuples become Tuple, numbers PrimValue (of 64 bits), strings StringValue. */
@@ -126,6 +128,7 @@ typedef struct TensorBuilder {
   Map expansions;           /* macros to the number of times that they were called, as a pointer */
   const char *block_suffix; /* of names of blocks, in a macro called again; or NULL */
   Map scalars;              /* Buffers of one element that a name stands for */
+  Map views;                /* Buffers that methods of others made: a name declares them */
   Node *attrs;              /* Dict of T.func_attr, or NULL */
   bool is_private;
   NodeVec params, buffers;   /* of the function so far */

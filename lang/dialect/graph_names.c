@@ -160,7 +160,9 @@ static Node *with_shape(Node *constant, Value shape, Span span) {
  * is given. */
 Value r_const(BuiltinCall *call) {
   DataType t = value_is_none(ARG(1)) ? VOID_TYPE : to_dtype(ARG(1), SPAN(1));
-  Node *constant = constant_of_value(ARG(0), t, call->span);
+  Value x = ARG(0);
+  if (x.type == &type_str) x = value_float(to_special(x, t, SPAN(0)));
+  Node *constant = constant_of_value(x, t, call->span);
   return value_node(value_is_none(ARG(2)) ? constant : with_shape(constant, ARG(2), SPAN(2)));
 }
 

@@ -173,8 +173,7 @@ static Value metadata_item(Value v, Value index, Span span) {
 static Value metadata_list_item(Value v, Value index, Span span) {
   const char *key = v.object;
   int64_t i = value_as_int(index, "the number of an entry", span);
-  size_t n = strlen(key), tail = strlen("Constant");
-  bool constant = n >= tail && str_same(key + n - tail, "Constant");
+  bool constant = str_ends(key, "Constant") || str_ends(key, "Const");
   Node *info = constant ? sinfo_tensor_unknown(VOID_TYPE, -1, span) : sinfo_object();
   return value_node(
       MAKE(MetadataRef, span, VOID_TYPE, .sinfo = info, .type_key = key, .index = (int)i));

@@ -107,7 +107,7 @@ Node *open_call(Value f, CallArgs *args) {
   bool has_dtype = false;
   for each (Value, v, &args->positional) vec_push(&operands, open_argument(*v, args->span));
   for (int i = 0; i < args->names.len; i++) {
-    if (str_same(args->names.at[i], "dtype")) {
+    if (str_same(args->names.at[i], "dtype") || str_same(args->names.at[i], "ret_ty")) {
       given = to_dtype(args->named.at[i], args->span), has_dtype = true;
       continue;
     }

@@ -141,6 +141,11 @@ static void scan_shape(DimScan *scan, Ast *shape) {
   }
 }
 
+static bool holds_dims(const char *keyword) {
+  return str_same(keyword, "shape") || str_same(keyword, "strides") ||
+         str_same(keyword, "elem_offset");
+}
+
 static void scan_annotation(void *context, Ast *node) {
   DimScan *scan = context;
   if (node->kind == AST_KIND_Call && takes_shape(AST_AS(Call, node)->func)) {
@@ -148,7 +153,7 @@ static void scan_annotation(void *context, Ast *node) {
     if (call->args.len && call->args.at[0]->kind != AST_KIND_Keyword)
       scan_shape(scan, call->args.at[0]);
     for each (Ast *, arg, &call->args)
-      if ((*arg)->kind == AST_KIND_Keyword && str_same(AST_AS(Keyword, *arg)->name, "shape"))
+      if ((*arg)->kind == AST_KIND_Keyword && holds_dims(AST_AS(Keyword, *arg)->name))
         scan_shape(scan, AST_AS(Keyword, *arg)->value);
     return;
   }

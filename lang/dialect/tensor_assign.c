@@ -68,12 +68,13 @@ static void bind_number(NameBinder *b, const char *name, Value v, Span span) {
 
 /* ---- names ---- */
 
-static bool is_number_value(const NameBinder *b, Value v) {
+static bool is_number_value(const NameBinder *b, const char *name, Value v) {
   if (value_is_integer(v) || v.type == &type_float || v.type == &type_open) return true;
   if (v.type != &type_node || is_fresh_var(v)) return false;
   bool scalar = IS(Buffer, v.node) && map_has(&tensor->scalars, v.node);
-  /* Today a slice stays a region, unless a let asks for its value. */
-  bool vector = IS(BufferRegion, v.node) && (b->is_let || !tensor->is_today);
+  /* Today a slice stays a region, unless a let or a scalar takes its value. */
+  bool wanted = b->is_let || !tensor->is_today || scalar_named(b->suite->env, name);
+  bool vector = IS(BufferRegion, v.node) && wanted;
   return node_is_expr(v.node) || vector || scalar;
 }
 
@@ -113,7 +114,7 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
   Env *env = b->suite->env;
   if (v.type == &type_frame) return bind_frame(b, name, v.object, target->span);
   if (v.type == &type_meta) return env_set(env, name, *(Value *)v.object);
-  if (is_number_value(b, v)) return bind_number(b, name, v, target->span);
+  if (is_number_value(b, name, v)) return bind_number(b, name, v, target->span);
   if (is_fresh_var(v) && map_has(&tensor->dims, name)) { /* n = T.int64() */
     Node *dim = map_get(&tensor->dims, name);
     AS(Var, dim)->is_size |= AS(Var, v.node)->is_size;
@@ -121,6 +122,8 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
   }
   v = open_frames(b->suite, v);
   name_fresh(v, name);
+  if (value_is_node(v, NK_Buffer) && map_remove(&tensor->views, v.node))
+    suite_add(b->suite, MAKE(DeclBuffer, target->span, VOID_TYPE, .buffer = v.node), true);
   env_set(env, name, v);
 }
 

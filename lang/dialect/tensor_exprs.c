@@ -351,6 +351,7 @@ Value t_iter_var(BuiltinCall *call) {
 }
 
 static const char *target_arg(Value v, Span span) {
+  if (value_is_node(v, NK_TargetAttr)) return AS(TargetAttr, v.node)->text;
   if (v.type != &type_dict) return value_as_text(v, "a target", span);
   Str text = {0}; /* {"kind": "cuda", "arch": "sm_80"} as "cuda -arch=sm_80" */
   Value kind = value_dict_get(v, value_str("kind"));
@@ -358,10 +359,11 @@ static const char *target_arg(Value v, Span span) {
   for (int i = 0; i < value_dict_len(v); i++) {
     Value key, x;
     value_dict_entry(v, i, &key, &x);
-    if (str_same(value_to_str(key), "kind") || str_same(value_to_str(key), "tag")) continue;
-    if (x.type != &type_list) str_printf(&text, " -%s=%s", value_to_str(key), value_to_str(x));
+    const char *name = value_to_str(key);
+    if (str_same(name, "kind") || str_same(name, "tag") || str_same(name, "host")) continue;
+    if (x.type != &type_list) str_printf(&text, " -%s=%s", name, value_to_str(x));
     else if (value_items(x)->len) {
-      str_printf(&text, " -%s=", value_to_str(key));
+      str_printf(&text, " -%s=", name);
       for (int k = 0; k < value_items(x)->len; k++)
         str_printf(&text, "%s%s", k ? "," : "", value_to_str(value_items(x)->at[k]));
     }
@@ -370,8 +372,12 @@ static const char *target_arg(Value v, Span span) {
 }
 
 Value t_target(BuiltinCall *call) {
-  return value_node(MAKE(TargetAttr, call->span, VOID_TYPE, .text = target_arg(ARG(0), SPAN(0)),
-                         .host = value_is_none(ARG(1)) ? NULL : target_arg(ARG(1), SPAN(1))));
+  Value target = ARG(0), host = ARG(1);
+  if (value_is_none(host) && target.type == &type_dict)
+    host = value_dict_get(target, value_str("host"));
+  bool has_host = host.type && !value_is_none(host);
+  return value_node(MAKE(TargetAttr, call->span, VOID_TYPE, .text = target_arg(target, SPAN(0)),
+                         .host = has_host ? target_arg(host, call->span) : NULL));
 }
 
 Value t_range(BuiltinCall *call) {

@@ -524,14 +524,13 @@ Value t_env_thread(BuiltinCall *call) {
 
 Value t_launch_thread(BuiltinCall *call) {
   need_tensor("launch_thread", call->span);
-  Node *iter =
-      value_is_node(ARG(0), NK_IterVar)
-          ? ARG(0).node
-          : thread_iter_var(value_as_text(ARG(0), "the thread of T.launch_thread", SPAN(0)), INT32,
-                            call->span);
-  Node *wrapper =
-      MAKE(AttrStmt, call->span, VOID_TYPE, .subject = iter, .key = str_intern("thread_extent"),
-           .value = int_expr(ARG(1), "the extent of a thread", SPAN(1)));
+  Node *extent = int_expr(ARG(1), "the extent of a thread", SPAN(1)), *iter;
+  if (value_is_node(ARG(0), NK_IterVar)) iter = ARG(0).node;
+  else
+    iter = thread_iter_var(value_as_text(ARG(0), "the thread of T.launch_thread", SPAN(0)),
+                           extent->dtype, call->span);
+  Node *wrapper = MAKE(AttrStmt, call->span, VOID_TYPE, .subject = iter,
+                       .key = str_intern("thread_extent"), .value = extent);
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper,
                          .bound = value_node(AS(IterVar, iter)->var)));
 }

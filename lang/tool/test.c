@@ -220,11 +220,6 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool ends_with(const char *text, const char *suffix) {
-  size_t n = strlen(text), m = strlen(suffix);
-  return n > m && strcmp(text + n - m, suffix) == 0;
-}
-
 /* A file, or of a folder every .tvms file and test_*.py, in order of their names. */
 static void add_path(const char *path) {
   struct stat info;
@@ -238,8 +233,8 @@ static void add_path(const char *path) {
     if (e->d_name[0] == '.') continue;
     const char *inner = str_format("%s/%s", path, e->d_name);
     bool is_folder = stat(inner, &info) == 0 && S_ISDIR(info.st_mode);
-    bool python = strncmp(e->d_name, "test_", 5) == 0 && ends_with(inner, ".py");
-    if (is_folder || python || ends_with(inner, ".tvms")) vec_push(&names, inner);
+    bool python = strncmp(e->d_name, "test_", 5) == 0 && str_ends(inner, ".py");
+    if (is_folder || python || str_ends(inner, ".tvms")) vec_push(&names, inner);
   }
   if (dir) closedir(dir);
   if (names.len) qsort(names.at, (size_t)names.len, sizeof *names.at, by_name);
