@@ -387,7 +387,8 @@ void print_shape(Printer *p, NodeVec v, DataType beside) {
   str_add_char(&p->out, '(');
   for (int i = 0; i < v.len; i++) {
     if (i) str_add(&p->out, ", ");
-    if (p->in_signature && needs_quotes(p, v.at[i])) print_quoted(p, text_beside(p, v.at[i], beside));
+    if (p->in_signature && needs_quotes(p, v.at[i]))
+      print_quoted(p, text_beside(p, v.at[i], beside));
     else print_beside(p, v.at[i], beside);
   }
   str_add(&p->out, v.len == 1 ? ",)" : ")");

@@ -80,8 +80,8 @@ void print_attr(Printer *p, Node *n);                                        /* 
 void print_bounds(Printer *p, Node *min, Node *extent, const char *between); /* begin, end */
 void print_region(Printer *p, Node *n);                                      /* A[0:4, i] */
 const char *float_text(DataType t, double x); /* of a finite number, the shortest */
-/* Does a dim of a prim_func's signature stand for a TypeVar? In upstream's dialect, where quoted dims
- * are int32, those of int64 do. */
+/* Does a dim of a prim_func's signature stand for a TypeVar? In upstream's dialect, where quoted
+ * dims are int32, those of int64 do. */
 bool is_type_var(const Printer *p, const Node *var);
 void print_quoted(Printer *p, const char *text);
 const char *expr_text(Printer *p, Node *n);

@@ -325,8 +325,7 @@ double to_special(Value text, DataType t, Span span) {
   static const struct {
     const char *name;
     double value;
-  } specials[] = {
-      {"inf", __builtin_inf()}, {"-inf", -__builtin_inf()}, {"nan", __builtin_nan("")}};
+  } specials[] = {{"inf", __builtin_inf()}, {"-inf", -__builtin_inf()}, {"nan", __builtin_nan("")}};
   for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
     if (!str_same(value_text(text), specials[i].name)) continue;
     if (dtype_is_float(t)) return specials[i].value;
@@ -355,7 +354,8 @@ static Value dtype_call(Value f, CallArgs *args) {
     return value_node(
         MAKE(Var, args->span, t, .elem = VOID_TYPE, .scope = scope, .is_size = is_size));
   Value x = args->positional.at[0];
-  if (x.type == &type_str) return value_node(float_imm(t, to_special(x, t, args->span), args->span));
+  if (x.type == &type_str)
+    return value_node(float_imm(t, to_special(x, t, args->span), args->span));
   if (x.type == &type_big && (dtype_is_int(t) || dtype_is_float(t))) {
     uint64_t bits;
     if (dtype_is_float(t))
