@@ -23,6 +23,7 @@ typedef struct Access {
 static Access access_new(Compiler *c, Node *buffer, const NodeVec *indices, Node *predicate,
                          const char *doing) {
   ViewInfo *info = compile_view(c, buffer, false);
+  c->meetings += is_shared_scope(buffer_scope(buffer));
   DataType elem = info->buffer->elem;
   Access a = {.view = info,
               .vector = -1,
@@ -115,9 +116,23 @@ static inline bool all_written(const unsigned char *shadow, int n) {
   }
 }
 
+static _Noreturn void is_racing(const Access *a, int other) {
+  const char *with = other < 0 ? "other threads" : str_format("thread %d", other - 1);
+  fault(a->span,
+        "data race: the %s of '%s' by thread %d, and an access by %s, with no barrier between",
+        a->doing, name_of(a), interp->thread - 1, with);
+}
+
+static inline void note_access(const Access *a, Memory *m, const char *at, bool writes) {
+  if (__builtin_expect(!interp->thread, 1) || !m) return;
+  int other = race_note(m, at, a->view->nbytes, writes);
+  if (other) is_racing(a, other);
+}
+
 static const char *to_read(const Access *a, const View *v, const Scalar *index) {
   char *at = checked(a, v, index);
-  const Memory *m = v->memory;
+  Memory *m = v->memory;
+  note_access(a, m, at, false);
   if (m && m->shadow && !all_written(m->shadow + (at - m->lo), a->view->nbytes))
     not_written(a, index);
   return at;
@@ -128,6 +143,7 @@ static char *to_write(const Access *a, const View *v, const Scalar *index) {
   char *at = checked(a, v, index);
   if (v->memory && v->memory->is_constant)
     fault(a->span, "%s of '%s' changes a constant", a->doing, name_of(a));
+  note_access(a, v->memory, at, true);
   return at;
 }
 

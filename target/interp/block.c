@@ -1,6 +1,7 @@
 /* block.c -- blocks: their variables are bound and checked, their buffers made, matched regions set
  * up as views of their sources; the init runs where all reduction variables are at their start. */
 #include "target/interp/interp.h"
+#include "target/interp/team.h"
 #include <inttypes.h>
 
 typedef struct Axis {
@@ -135,11 +136,55 @@ static bool bind_axes(const BlockStep *n, Frame *f) {
   return at_start;
 }
 
+/* Sets up one instance; false: its predicate is. */
+static bool enter_block(const BlockStep *n, Frame *f, bool *at_start) {
+  interp->blocks++;
+  if (n->predicate && !code_eval(n->predicate, f).i) return false;
+  *at_start = bind_axes(n, f);
+  return true;
+}
+
+static void share_view(const void *context, Frame *f) {
+  const ViewInfo *info = context;
+  view_allocate(info, f, info->buffer->node.span);
+}
+
+static void team_allocate(const BlockStep *n, const ViewInfo *info, Team *t) {
+  if (is_shared_scope(buffer_scope(&info->buffer->node))) {
+    team_share(t, share_view, info, info->data_slot, info->memory);
+    for (int k = 1; k < t->n; k++) view_bind(info, t->lanes[k]->f);
+    return;
+  }
+  for (int k = 0; k < t->n; k++) view_allocate(info, t->lanes[k]->f, n->step.span);
+}
+
+/* Threads whose predicate holds; those at the start of a reduction run the init first. */
+static void team_block(const Step *s, Team *t) {
+  const BlockStep *n = (const BlockStep *)s;
+  Team in = *t, starting = *t;
+  in.lanes = NEW_ARRAY(Lane *, t->n + 1);
+  starting.lanes = NEW_ARRAY(Lane *, t->n + 1);
+  in.n = starting.n = 0;
+  for (int k = 0; k < t->n; k++) {
+    bool at_start;
+    lane_enter(t->lanes[k]);
+    if (!enter_block(n, t->lanes[k]->f, &at_start)) continue;
+    in.lanes[in.n++] = t->lanes[k];
+    if (at_start) starting.lanes[starting.n++] = t->lanes[k];
+  }
+  team_leave();
+  if (!in.n) return;
+  for (int i = 0; i < n->allocs.len; i++) team_allocate(n, n->allocs.at[i], &in);
+  for (int i = 0; i < n->matches.len; i++)
+    for (int k = 0; k < in.n; k++) run_match(&n->matches.at[i], in.lanes[k]->f);
+  if (n->init && starting.n) team_step(n->init, &starting);
+  team_step(n->body, &in);
+}
+
 static Status run_block(const Step *s, Frame *f) {
   const BlockStep *n = (const BlockStep *)s;
-  interp->blocks++;
-  if (n->predicate && !code_eval(n->predicate, f).i) return GO_ON;
-  bool at_start = bind_axes(n, f);
+  bool at_start;
+  if (!enter_block(n, f, &at_start)) return GO_ON;
   for (int i = 0; i < n->allocs.len; i++) view_allocate(n->allocs.at[i], f, s->span);
   for (int i = 0; i < n->matches.len; i++) run_match(&n->matches.at[i], f);
   if (n->init && at_start) {
@@ -167,7 +212,8 @@ static void compile_axes(Compiler *c, BlockStep *step, BlockRealize *r, Block *b
 
 const Step *compile_block(Compiler *c, BlockRealize *r) {
   Block *b = AS(Block, r->block);
-  BlockStep *step = NEW(BlockStep, .step = {run_block, c->span}, .name = b->name ? b->name : "");
+  BlockStep *step =
+      NEW(BlockStep, .step = {run_block, c->span, team_block}, .name = b->name ? b->name : "");
   if (!expr_is_one(r->predicate)) step->predicate = compile_condition(c, r->predicate);
   compile_axes(c, step, r, b);
   for each (Node *, a, &b->alloc_buffers) vec_push(&step->allocs, compile_own_buffer(c, *a));

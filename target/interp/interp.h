@@ -41,11 +41,13 @@ _Noreturn void fault_runtime(Span span);
 /* Bytes [lo, hi) of this process. `shadow` has a byte for each: 0 until it is written; NULL: all
  * were. Ranges do not overlap: a range noted over others stands for them until it is released. */
 typedef struct Memory Memory;
+typedef struct Touch Touch;
 typedef VEC(Memory *) MemoryVec;
 struct Memory {
   char *lo, *hi;
   char *end; /* of what may be touched: lo if the memory is of no bytes, which takes one */
   unsigned char *shadow;
+  Touch *touches;   /* a Touch for each byte, once threads touched it (race.c) */
   void *block;      /* to be freed with it, or NULL: memory of others */
   bool is_constant; /* stores are errors */
   bool keep;        /* outlives the next release */
@@ -58,6 +60,8 @@ typedef struct Interp {
   MemoryVec sorted, made; /* by address; in order */
   uint64_t epoch;         /* changes with `sorted` */
   uint64_t blocks;        /* instances of blocks that were reached */
+  int thread;             /* that runs, of a block of threads, + 1; 0: none */
+  uint32_t interval;      /* grows at barriers */
   VEC(void *) objects;    /* references to objects of the runtime */
   VEC(void *) frames;     /* of tvms_frame_begin, not ended yet */
 } Interp;
@@ -69,9 +73,14 @@ Memory *memory_new(int64_t nbytes, const char *name, Span span); /* never writte
 Memory *memory_note(void *at, size_t nbytes, bool written, const char *name);
 void memory_note_tensor(const DLTensor *t, bool written, const char *name);
 void memory_written(const void *at); /* foreign code may have written all of the memory there */
+void memory_wrote(const char *at, int nbytes); /* these bytes were */
 /* Forgets (and frees) what was made since, but for what is to be kept. */
 void memory_release(int mark);
 void memory_forget(Memory *m);
+
+/* race.c: the running thread touches bytes. The thread (+ 1) that it races with, -1: several; 0:
+ * all is well. */
+int race_note(Memory *m, const char *at, int nbytes, bool writes);
 
 /* ---- objects.c ---- */
 
@@ -118,9 +127,12 @@ static inline void code_lanes(const Code *c, Frame *f, int n, Scalar *out) {
 typedef enum { GO_ON, BREAK, CONTINUE, RETURN } Status;
 typedef struct Step Step;
 typedef Status Run(const Step *s, Frame *f);
+typedef struct Team Team;
+typedef void RunTeam(const Step *s, Team *t);
 struct Step {
   Run *run;
   Span span;
+  RunTeam *team; /* of what holds other steps: runs it in all threads of a block, step by step */
 };
 typedef VEC(const Step *) StepVec;
 
@@ -176,14 +188,27 @@ struct Program {
   const Step *body;
 };
 
+/* An allocation that each thread has for itself. */
+typedef struct Private {
+  int slot, memory; /* of the pointer; in Frame.memories */
+} Private;
+typedef VEC(Private) PrivateVec;
+typedef struct ShuffleCode ShuffleCode;
+
 /* The state of compiling one program. */
 typedef struct Compiler {
   Program *program;
-  Map views;       /* Buffer to ViewInfo * */
-  Map threads;     /* thread variables whose loops are open */
-  Map reductions;  /* blocks whose empty reductions are seen to */
-  bool takes_free; /* variables without a definition are `given` */
-  Span span;       /* of the nearest node that has one */
+  Map views;            /* Buffer to ViewInfo * */
+  Map threads;          /* thread variables whose loops are open */
+  Node *thread_vars[3]; /* of the block's threads, while their loops are open */
+  int meetings;         /* accesses of shared memory, barriers, reductions, exchanges so far */
+  Map thread_dims;      /* such variables to their dimension + 1 */
+  PrivateVec privates;  /* allocations of this scope and those around it */
+  VEC(const ShuffleCode *) shuffles; /* of the statement that is being compiled */
+  Node *reducer;                     /* CommReducer of the scope, or NULL */
+  Map reductions;                    /* blocks whose empty reductions are seen to */
+  bool takes_free;                   /* variables without a definition are `given` */
+  Span span;                         /* of the nearest node that has one */
 } Compiler;
 
 /* ---- program.c ---- */
@@ -258,6 +283,7 @@ const Code *compile_extern(Compiler *c, Call *n);
 const Code *compile_llvm_intrin(Compiler *c, Call *n); /* llvm_intrin.c */
 const Code *compile_packed_call(Compiler *c, Call *n);
 const Code *compile_program_call(Compiler *c, Call *n);
+const Code *compile_warp_call(Compiler *c, Call *n); /* collective.c */
 const char *compile_text_arg(Compiler *c, Call *n);
 _Noreturn void unsupported(Span span, const char *what);
 
@@ -278,6 +304,9 @@ Memory *frame_memory(Frame *f, int index, int64_t nbytes, const char *name, Span
 /* ---- stmt.c, block.c, reduction.c ---- */
 
 const Step *compile_stmt(Compiler *c, Node *n);
+/* Notes an allocation of the scope, if each thread has its own. */
+void note_private(Compiler *c, const char *scope, int slot, int memory);
+bool is_shared_scope(const char *scope);
 const Step *compile_block(Compiler *c, BlockRealize *n);
 /* A loop that begins a reduction whose init runs also if there is nothing to reduce; else NULL. */
 const Step *compile_reduction(Compiler *c, For *n);

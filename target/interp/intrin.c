@@ -278,6 +278,11 @@ static const struct {
     {"call_llvm_pure_intrin", compile_llvm_intrin},
     {"call_packed", compile_packed_call},
     {"call_cpacked", compile_packed_call},
+    {"tvm_warp_shuffle", compile_warp_call},
+    {"tvm_warp_shuffle_up", compile_warp_call},
+    {"tvm_warp_shuffle_down", compile_warp_call},
+    {"tvm_warp_shuffle_xor", compile_warp_call},
+    {"tvm_warp_activemask", compile_warp_call},
 };
 
 static const Code *compile_operand(Compiler *c, Call *n, int i, Operands as) {

@@ -108,6 +108,11 @@ void memory_written(const void *at) {
   m->shadow = NULL;
 }
 
+void memory_wrote(const char *at, int nbytes) {
+  Memory *m = memory_find(at);
+  if (m && m->shadow) memset(m->shadow + (at - m->lo), 1, (size_t)nbytes);
+}
+
 /* ---- giving back ---- */
 
 static void drop(Memory *m) {
@@ -117,6 +122,7 @@ static void drop(Memory *m) {
   for each (Memory *, old, &m->hidden)
     if ((*old)->lo) sorted_add(*old); /* unless it is gone itself */
   free(m->shadow);
+  free(m->touches);
   free(m->block);
   *m = (Memory){.keep = m->keep};
 }

@@ -3,6 +3,7 @@
  * A statement whose body is the rest of its scope (a let, an allocation) is one step of a sequence,
  * so chains of them deepen neither the compiler's stack nor the interpreter's. */
 #include "target/interp/interp.h"
+#include "target/interp/team.h"
 #include "ir/support/interrupt.h"
 #include <inttypes.h>
 
@@ -12,6 +13,8 @@ typedef struct SeqStep {
   Step step;
   StepVec steps;
 } SeqStep;
+
+static void team_seq(const Step *s, Team *t) { team_steps(&((const SeqStep *)s)->steps, t); }
 
 static Status run_seq(const Step *s, Frame *f) {
   const SeqStep *n = (const SeqStep *)s;
@@ -74,6 +77,19 @@ static Status run_allocate(const Step *s, Frame *f) {
   return GO_ON;
 }
 
+static void share_allocation(const void *context, Frame *f) { run_allocate(context, f); }
+
+static void team_allocate(const Step *s, Team *t) {
+  const AllocStep *n = (const AllocStep *)s;
+  team_share(t, share_allocation, n, n->slot, n->memory);
+}
+
+bool is_shared_scope(const char *scope) { return str_begins(scope, "shared"); }
+
+void note_private(Compiler *c, const char *scope, int slot, int memory) {
+  if (str_same(scope, "local")) vec_push(&c->privates, ((Private){slot, memory}));
+}
+
 static const char *name_of_var(Node *var) {
   const char *name = AS(Var, var)->name;
   return name ? name : "_";
@@ -85,6 +101,9 @@ static const Step *compile_allocate(Compiler *c, Allocate *n) {
   for each (Node *, e, &n->extents) vec_push(&step->extents, compile_int(c, *e));
   step->slot = compile_define(c, n->var);
   step->memory = c->program->memory_count++;
+  const char *scope = AS(Var, n->var)->scope ? AS(Var, n->var)->scope : "global";
+  if (is_shared_scope(scope)) step->step.team = team_allocate;
+  note_private(c, scope, step->slot, step->memory);
   return &step->step;
 }
 
@@ -130,14 +149,6 @@ static const Step *compile_realize(Compiler *c, BufferRealize *n) {
 
 /* ---- loops ---- */
 
-typedef struct LoopStep {
-  Step step;
-  const Code *min, *extent;
-  const Step *body;
-  int slot;
-  DataType t;
-} LoopStep;
-
 /* The flag stays up: whoever called raises what the script sees. */
 static inline void stop_if_interrupted(Span span) {
   if (__builtin_expect(interrupt_pending, 0)) fault(span, "interrupted");
@@ -156,17 +167,22 @@ static Status run_for(const Step *s, Frame *f) {
   return GO_ON;
 }
 
-/* All kinds of loops run one iteration after the other. */
+static void for_team(const Step *s, Team *t) { team_for((const LoopStep *)s, t); }
+static void while_team(const Step *s, Team *t) { team_while((const LoopStep *)s, t); }
+
+/* Iterations run one after the other, but those of threads that meet. */
 static const Step *compile_for(Compiler *c, For *n) {
   DataType t = n->var->dtype;
   const Step *reduction = compile_reduction(c, n);
   if (reduction) return reduction;
-  LoopStep *step = NEW(LoopStep, .step = {run_for, c->span}, .t = t);
-  step->min = compile_as(c, n->min, t);
-  step->extent = compile_int(c, n->extent);
-  step->slot = compile_define(c, n->var);
-  step->body = compile_stmt(c, n->body);
-  return &step->step;
+  LoopStep step = {.step = {run_for, c->span, for_team}, .t = t};
+  step.min = compile_as(c, n->min, t);
+  step.extent = compile_int(c, n->extent);
+  step.slot = compile_define(c, n->var);
+  int dim = n->loop_kind == LOOP_THREAD ? thread_dim(n->thread_tag) : -1;
+  if (dim >= 0 && !c->thread_vars[dim]) return compile_launch(c, n->var, dim, step, n->body, false);
+  step.body = compile_stmt(c, n->body);
+  return &((LoopStep *)gc_copy(&step, sizeof step))->step;
 }
 
 static Status run_while(const Step *s, Frame *f) {
@@ -181,8 +197,8 @@ static Status run_while(const Step *s, Frame *f) {
 }
 
 static const Step *compile_while(Compiler *c, While *n) {
-  return &NEW(LoopStep, .step = {run_while, c->span}, .extent = compile_condition(c, n->cond),
-              .body = compile_stmt(c, n->body))
+  return &NEW(LoopStep, .step = {run_while, c->span, while_team},
+              .extent = compile_condition(c, n->cond), .body = compile_stmt(c, n->body))
               ->step;
 }
 
@@ -195,14 +211,27 @@ static Node *thread_var(AttrStmt *n) {
 
 /* A thread variable takes each value of its extent; inside its own scope it has one. */
 static const Step *compile_threads(Compiler *c, AttrStmt *n, Node *var) {
-  LoopStep *step = NEW(LoopStep, .step = {run_for, c->span}, .t = var->dtype);
-  step->min = code_constant(var->dtype, scalar_int(0));
-  step->extent = compile_int(c, n->value);
-  step->slot = compile_define(c, var);
+  LoopStep step = {.step = {run_for, c->span, for_team}, .t = var->dtype};
+  step.min = code_constant(var->dtype, scalar_int(0));
+  step.extent = compile_int(c, n->value);
+  step.slot = compile_define(c, var);
+  int dim = thread_dim(AS(IterVar, n->subject)->thread_tag);
   map_set(&c->threads, var, n);
-  step->body = compile_stmt(c, n->body);
+  const Step *launch = NULL;
+  if (dim >= 0) launch = compile_launch(c, var, dim, step, n->body, true);
+  else step.body = compile_stmt(c, n->body);
   map_remove(&c->threads, var);
-  return &step->step;
+  if (launch) return launch;
+  return &((LoopStep *)gc_copy(&step, sizeof step))->step;
+}
+
+/* Another variable of the block's threads that runs along with the open one. */
+static const Step *compile_thread_again(Compiler *c, Node *var, int dim) {
+  const Code *value = compile_as(c, c->thread_vars[dim], var->dtype);
+  map_set(&c->thread_dims, var, (void *)(intptr_t)(dim + 1));
+  return &NEW(ValueStep, .step = {run_let, c->span, NULL}, .value = value,
+              .slot = compile_define(c, var))
+              ->step;
 }
 
 /* ---- the rest ---- */
@@ -220,8 +249,13 @@ static Status run_if(const Step *s, Frame *f) {
   return n->orelse ? step_run(n->orelse, f) : GO_ON;
 }
 
+static void team_if(const Step *s, Team *t) {
+  const BranchStep *n = (const BranchStep *)s;
+  team_branch(n->cond, n->then, n->orelse, t);
+}
+
 static const Step *compile_if(Compiler *c, IfThenElse *n) {
-  BranchStep *step = NEW(BranchStep, .step = {run_if, c->span});
+  BranchStep *step = NEW(BranchStep, .step = {run_if, c->span, team_if});
   step->cond = compile_condition(c, n->cond);
   step->then = compile_stmt(c, n->then);
   if (n->orelse) step->orelse = compile_stmt(c, n->orelse);
@@ -271,8 +305,10 @@ static const Step *compile_return(Compiler *c, Call *n) {
 
 static const Step *compile_evaluate(Compiler *c, Node *value) {
   if (is_intrin_call(value, "ret")) return compile_return(c, AS(Call, value));
-  if (is_intrin_call(value, "break_loop")) return NEW(Step, run_break, c->span);
-  if (is_intrin_call(value, "continue_loop")) return NEW(Step, run_continue, c->span);
+  if (is_intrin_call(value, "break_loop")) return NEW(Step, run_break, c->span, NULL);
+  if (is_intrin_call(value, "continue_loop")) return NEW(Step, run_continue, c->span, NULL);
+  if (is_intrin_call(value, "tvm_storage_sync")) return compile_barrier(c, AS(Call, value));
+  if (is_intrin_call(value, "tvm_thread_allreduce")) return compile_allreduce(c, AS(Call, value));
   return &NEW(ValueStep, .step = {run_evaluate, c->span}, .value = compile_expr(c, value))->step;
 }
 
@@ -294,6 +330,7 @@ static const Step *compile_whole(Compiler *c, Node *n) {
 static Node *compile_step(Compiler *c, Node *n, StepVec *out) {
   Node *rest = NULL;
   const Step *step = NULL;
+  int shuffles = c->shuffles.len;
   switch (n->kind) {
   case NK_LetStmt: rest = AS(LetStmt, n)->body, step = compile_let_stmt(c, AS(LetStmt, n)); break;
   case NK_AssertStmt:
@@ -312,13 +349,20 @@ static Node *compile_step(Compiler *c, Node *n, StepVec *out) {
     rest = AS(BufferRealize, n)->body, step = compile_realize(c, AS(BufferRealize, n));
     break;
   case NK_AttrStmt: {
-    Node *var = thread_var(AS(AttrStmt, n));
-    if (!var || map_has(&c->threads, var)) return AS(AttrStmt, n)->body;
-    step = compile_threads(c, AS(AttrStmt, n), var);
+    AttrStmt *a = AS(AttrStmt, n);
+    Node *var = thread_var(a);
+    if (str_same(a->key, "reduce_scope") && IS(CommReducer, a->subject)) c->reducer = a->subject;
+    if (!var || map_has(&c->threads, var)) return a->body;
+    int dim = thread_dim(AS(IterVar, a->subject)->thread_tag);
+    if (dim < 0 || !c->thread_vars[dim]) step = compile_threads(c, a, var);
+    else rest = a->body, step = compile_thread_again(c, var, dim);
     break;
   }
   default: step = compile_whole(c, n);
   }
+  bool exchanges = IS(LetStmt, n) || IS(BufferStore, n) || IS(Evaluate, n);
+  if (exchanges && c->shuffles.len > shuffles) step = compile_exchange(c, step, shuffles);
+  c->shuffles.len = shuffles;
   vec_push(out, step);
   return rest;
 }
@@ -341,7 +385,11 @@ static void compile_steps(Compiler *c, Node *n, StepVec *out) {
 
 const Step *compile_stmt(Compiler *c, Node *n) {
   StepVec steps = {0};
+  int privates = c->privates.len;
+  Node *reducer = c->reducer;
   compile_steps(c, n, &steps);
+  c->privates.len = privates;
+  c->reducer = reducer;
   if (steps.len == 1) return steps.at[0];
-  return &NEW(SeqStep, .step = {run_seq, c->span}, .steps = steps)->step;
+  return &NEW(SeqStep, .step = {run_seq, c->span, team_seq}, .steps = steps)->step;
 }

@@ -1,6 +1,7 @@
 /* view.c -- buffers at run time: where their elements are, and their own allocations. */
 #include "target/interp/interp.h"
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* ---- compiling ---- */
 
@@ -48,6 +49,7 @@ ViewInfo *compile_own_buffer(Compiler *c, Node *buffer) {
   ViewInfo *info = compile_view(c, buffer, true);
   info->data_slot = slot;
   info->memory = c->program->memory_count++;
+  note_private(c, buffer_scope(buffer), slot, info->memory);
   return info;
 }
 
@@ -81,6 +83,8 @@ Memory *frame_memory(Frame *f, int index, int64_t nbytes, const char *name, Span
   Memory *m = f->memories[index];
   if (m && m->end - m->lo == (nbytes > 0 ? nbytes : 0) && m->shadow) {
     memset(m->shadow, 0, (size_t)(m->hi - m->lo));
+    free(m->touches);
+    m->touches = NULL;
     return m;
   }
   if (m) memory_forget(m);
