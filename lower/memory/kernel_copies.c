@@ -5,7 +5,6 @@
  * output once, and each store takes an element whose place in its buffer, in row-major order, is
  * that of the stored one plus something that no loop changes. */
 #include "lower/memory/memory.h"
-#include "ir/arith/arith.h"
 
 /* ---- the form of a nest ---- */
 

@@ -108,3 +108,24 @@ int64_t memory_upper_bound(Function *f, const char *var) {
   if (!IS(Dict, bounds) || !expr_is_const_int(dict_get(bounds, str_intern(var)), &value)) return -1;
   return value < 0 ? 0 : value;
 }
+
+static void enter_bounds(Function *f, Analyzer *a, Node *sinfo) {
+  NodeVec dims = {0};
+  sinfo_tensor_shape(sinfo, &dims);
+  if (IS(ShapeStructInfo, sinfo)) dims = AS(ShapeStructInfo, sinfo)->values;
+  if (IS(TupleStructInfo, sinfo))
+    for each (Node *, x, &AS(TupleStructInfo, sinfo)->fields) enter_bounds(f, a, *x);
+  for each (Node *, d, &dims) {
+    if (!IS(Var, *d)) continue;
+    int64_t bound = memory_upper_bound(f, AS(Var, *d)->name);
+    Span span = (*d)->span;
+    arith_enter(a, expr_binary(NK_GE, *d, int_imm((*d)->dtype, 0, span), span));
+    if (bound >= 0) arith_enter(a, expr_binary(NK_LE, *d, int_imm((*d)->dtype, bound, span), span));
+  }
+}
+
+Analyzer *memory_analyzer(Function *f) {
+  Analyzer *a = arith_new();
+  for each (Node *, p, &f->params) enter_bounds(f, a, sinfo_of(*p));
+  return a;
+}

@@ -8,6 +8,7 @@
 #ifndef LOWER_MEMORY_MEMORY_H
 #define LOWER_MEMORY_MEMORY_H
 
+#include "ir/arith/arith.h"
 #include "lower/lower_impl.h"
 
 bool is_op_call(const Node *n, const char *name); /* a RelaxCall of this operator */
@@ -21,6 +22,8 @@ Node *memory_nbytes(Node *sinfo);                      /* of a tensor of known s
 Node *memory_function(Node *function, NodeVec blocks); /* with another body of the same result */
 /* Of a variable of the parameters, by the attribute tir_var_upper_bound; -1: none. */
 int64_t memory_upper_bound(Function *f, const char *var);
+/* Knows that no dim of the parameters is negative, and the upper bounds. */
+Analyzer *memory_analyzer(Function *f);
 
 /* Rewrites each list of bindings of a function, inner ones first: `rewrite` pushes to `out` what is
  * to stand there. */

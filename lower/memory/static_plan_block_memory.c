@@ -9,7 +9,6 @@
  * neighbours is kept, and an offset is the largest end of those that lie below: so it holds for
  * every size. Tensors whose dims are known only later in the function are not planned. */
 #include "lower/memory/memory.h"
-#include "ir/arith/arith.h"
 
 enum { TYPICAL_DIM = 64 };
 
@@ -144,6 +143,9 @@ static Node *named(Plan *p, Node *value, const char *name) {
   int size = 0;
   Walker w = {.enter = count_node, .context = &size};
   if (walk(&w, value)) return value;
+  for each (Node *, l, &p->lets)
+    if (node_equal(AS(ShapeExpr, AS(MatchCast, *l)->value)->values.at[0], value, false, NULL))
+      return AS(ShapeStructInfo, AS(MatchCast, *l)->sinfo)->values.at[0];
   Node *var = var_new(name, INT64, value->span), *shape = memory_shape(NODES(value), value->span);
   AS(Var, var)->is_size = true;
   Node *info = MAKE(ShapeStructInfo, value->span, VOID_TYPE, .known = true, .values = NODES(var),
@@ -251,7 +253,7 @@ static Node *place_seq(Plan *p, Node *seq) {
 Node *pass_static_plan_block_memory(Node *function, const PassContext *context) {
   Plan p = {.f = AS(Function, function),
             .live = memory_liveness(context->module, function),
-            .arith = arith_new()};
+            .arith = memory_analyzer(AS(Function, function))};
   find_dims(&p);
   find_items(&p);
   if (!p.items.len) return function;

@@ -7,7 +7,6 @@
  * reaches out of its storage. Arms of an `if` begin alike; behind it, what either arm spoiled is
  * spoiled. */
 #include "lower/memory/memory.h"
-#include "ir/arith/arith.h"
 
 typedef enum { EMPTY, WRITTEN, ASSEMBLED, SPOILED, DEAD } State;
 
@@ -48,9 +47,20 @@ typedef struct Proof {
   int steps;
 } Proof;
 
-/* A term of the sum y that has a definition, or is a maximum: it stands for y in a proof. */
+/* Is it (z // c) * k with k a multiple of c? Then it is not less than (z - (c - 1)) * (k / c). */
+static Node *rounded_least(Node *n) {
+  int64_t c, k;
+  if (!IS(Mul, n) || !IS(FloorDiv, AS(Mul, n)->a)) return NULL;
+  FloorDiv *d = AS(FloorDiv, AS(Mul, n)->a);
+  if (!expr_is_const_int(AS(Mul, n)->b, &k) || !expr_is_const_int(d->b, &c)) return NULL;
+  if (c <= 0 || k <= 0 || k % c) return NULL;
+  return expr_mul(expr_sub(d->a, int_imm(INT64, c - 1, n->span)), int_imm(INT64, k / c, n->span));
+}
+
+/* A term of the sum y that is a maximum, has a definition or is rounded: others stand for it in a
+ * proof. */
 static Node *term_to_open(Check *c, Node *y) {
-  if (IS(Max, y) || (IS(Var, y) && map_has(&c->definitions, y))) return y;
+  if (IS(Max, y) || (IS(Var, y) && map_has(&c->definitions, y)) || rounded_least(y)) return y;
   if (IS(Cast, y)) return term_to_open(c, AS(Cast, y)->value);
   if (!IS(Add, y)) return NULL;
   Node *left = term_to_open(c, AS(Add, y)->a);
@@ -72,9 +82,11 @@ static bool within(Proof *p, Node *x, Node *y) {
   if (arith_can_prove(p->check->arith, expr_binary(NK_LE, x, y, x->span))) return true;
   Node *term = term_to_open(p->check, y);
   if (!term) return false;
-  if (!IS(Max, term)) return within(p, x, with_term(y, term, map_get(&p->check->definitions, term)));
-  return within(p, x, with_term(y, term, AS(Max, term)->a)) ||
-         within(p, x, with_term(y, term, AS(Max, term)->b));
+  if (IS(Max, term))
+    return within(p, x, with_term(y, term, AS(Max, term)->a)) ||
+           within(p, x, with_term(y, term, AS(Max, term)->b));
+  Node *other = IS(Var, term) ? map_get(&p->check->definitions, term) : rounded_least(term);
+  return within(p, x, with_term(y, term, other));
 }
 
 static bool surely_within(Check *c, Node *x, Node *y) {
@@ -378,23 +390,9 @@ static void check_seq(Check *c, SeqExpr *s, const char *reader) {
   for each (Piece *, p, &left) read_piece(*p, reader, s->node.span);
 }
 
-static void bind_bounds(Check *c, Function *f) {
-  for each (Node *, p, &f->params) {
-    NodeVec dims;
-    if (!sinfo_tensor_shape(sinfo_of(*p), &dims)) continue;
-    for each (Node *, d, &dims) {
-      int64_t bound = IS(Var, *d) ? memory_upper_bound(f, AS(Var, *d)->name) : -1;
-      if (bound >= 0)
-        arith_bind_range(c->arith, *d, int_imm((*d)->dtype, 0, (*d)->span),
-                         int_imm((*d)->dtype, bound + 1, (*d)->span));
-    }
-  }
-}
-
 Node *pass_verify_memory_plan(Node *function, const PassContext *context) {
   Function *f = AS(Function, function);
-  Check c = {.module = context->module, .arith = arith_new()};
-  bind_bounds(&c, f);
+  Check c = {.module = context->module, .arith = memory_analyzer(f)};
   check_seq(&c, AS(SeqExpr, f->body), "the result");
   return function;
 }
