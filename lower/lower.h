@@ -19,6 +19,9 @@
 #include "ir/ir.h"
 #include "ir/target.h"
 
+/* Buffers of constant size with at most so many bytes lie on the stack of a kernel. */
+enum { LOWER_STACK_BUFFER = 16 << 10 };
+
 /* Runs the pipeline of the target's kind. Raises on what can't be lowered, with its span. */
 Node *lower_module(Node *module, const Target *target);
 

@@ -23,19 +23,6 @@ static NodeVec operands_of(Node *args) {
   return out;
 }
 
-static Node *new_tensor(Node *sinfo, Span span) {
-  NodeVec dims;
-  if (!sinfo_tensor_shape(sinfo, &dims))
-    error_raisef("LowerError", span, "the shape of what the call writes is not known");
-  NodeVec args = NODES(memory_shape(dims, span),
-                       MAKE(DataTypeImm, span, VOID_TYPE, .sinfo = sinfo_object(),
-                            .value = AS(TensorStructInfo, sinfo)->elem),
-                       memory_number(int_imm(INT64, 0, span), span),
-                       MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(),
-                            .value = "global"));
-  return memory_call("relax.builtin.alloc_tensor", args, sinfo, span);
-}
-
 typedef struct Rewrite {
   RelaxCall *call;
   RelaxVar *var;
@@ -50,7 +37,7 @@ static void add_output(Rewrite *r, int i) {
   Node *var = r->call->sinfo_args.len == 1
                   ? &r->var->node
                   : memory_var(str_format("%s_%d", r->var->name, i), sinfo, span);
-  vec_push(r->out, memory_bind(var, new_tensor(sinfo, span)));
+  vec_push(r->out, memory_bind(var, memory_new_tensor(sinfo, span)));
   vec_push(&r->operands, var);
   vec_push(&r->written, var);
 }

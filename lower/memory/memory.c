@@ -43,6 +43,18 @@ Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span) {
   return memory_call("relax.memory.view", args, sinfo, span);
 }
 
+Node *memory_new_tensor(Node *sinfo, Span span) {
+  NodeVec dims;
+  if (!sinfo_tensor_shape(sinfo, &dims))
+    error_raisef("LowerError", span, "the shape of what the call writes is not known");
+  NodeVec args = NODES(memory_shape(dims, span),
+                       dtype_value(AS(TensorStructInfo, sinfo)->elem, span),
+                       memory_number(int_imm(INT64, 0, span), span),
+                       MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(),
+                            .value = "global"));
+  return memory_call("relax.builtin.alloc_tensor", args, sinfo, span);
+}
+
 Node *memory_nbytes(Node *sinfo) {
   NodeVec dims = {0};
   sinfo_tensor_shape(sinfo, &dims);

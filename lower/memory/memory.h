@@ -14,6 +14,7 @@
 bool is_op_call(const Node *n, const char *name); /* a RelaxCall of this operator */
 Node *memory_call(const char *op, NodeVec args, Node *sinfo, Span span);
 Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span);
+Node *memory_new_tensor(Node *sinfo, Span span); /* R.builtin.alloc_tensor */
 Node *memory_var(const char *name, Node *sinfo, Span span);
 Node *memory_bind(Node *var, Node *value);
 Node *memory_shape(NodeVec dims, Span span);           /* a ShapeExpr */

@@ -30,9 +30,16 @@ static bool is_known_at_entry(Join *j, Node *sinfo) {
   return walk(&w, sinfo);
 }
 
-static bool can_be_placed(Join *j, Node *operand) {
-  return map_has(&j->allocs, operand) && !map_has(&j->claims, operand) &&
-         !map_has(&j->aliases.opaque, operand);
+/* The root whose memory the operand is all of, if it can be placed; else NULL. */
+static Node *root_to_place(Join *j, Node *operand) {
+  NodeVec roots = alias_roots(&j->aliases, operand);
+  Node *root = roots.len == 1 ? roots.at[0] : NULL;
+  bool can_be = root && map_has(&j->allocs, root) && !map_has(&j->claims, root) &&
+                !map_has(&j->aliases.opaque, root);
+  if (!can_be) return NULL;
+  bool is_all = root == operand || node_equal(memory_nbytes(sinfo_of(root)),
+                                              memory_nbytes(sinfo_of(operand)), false, NULL);
+  return is_all ? root : NULL;
 }
 
 static void claim_operands(Join *j, RelaxCall *c) {
@@ -46,16 +53,18 @@ static void claim_operands(Join *j, RelaxCall *c) {
   if (!map_has(&j->allocs, whole) || !is_known_at_entry(j, sinfo_of(whole))) return;
   if (!kernel_copies(f, out, &parts) || parts.len < 2) return;
   Map bound = {0}, seen = {0};
+  NodeVec roots = {0};
   kernel_call_dims(f, c->args, &bound);
   for each (KernelPart, p, &parts) {
-    Node *operand = c->args.at[p->param];
-    if (map_has(&seen, operand) || !can_be_placed(j, operand)) return;
-    map_set(&seen, operand, operand);
+    Node *root = root_to_place(j, c->args.at[p->param]);
+    if (!root || root == whole || map_has(&seen, root)) return;
+    map_set(&seen, root, root);
+    vec_push(&roots, root);
   }
   int nbytes = dtype_nbytes(AS(TensorStructInfo, sinfo_of(whole))->elem);
-  for each (KernelPart, p, &parts) {
-    Node *at = expr_mul(substitute(p->to, &bound), int_imm(INT64, nbytes, c->node.span));
-    map_set(&j->claims, c->args.at[p->param], NEW(Claim, whole, at));
+  for (int i = 0; i < parts.len; i++) {
+    Node *at = expr_mul(substitute(parts.at[i].to, &bound), int_imm(INT64, nbytes, c->node.span));
+    map_set(&j->claims, roots.at[i], NEW(Claim, whole, at));
   }
   map_set(&j->dropped, c, c);
 }
