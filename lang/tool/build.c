@@ -1,10 +1,12 @@
 /* build.c -- `tvms build`: a module to a library, an object, or a text on the way there. */
 #include "lang/tool/tool.h"
 #include "lower/lower.h"
+#include "lower/memory/report.h"
 #include "target/target.h"
 
 typedef struct BuildJob {
   const char *target, *module, *path, *output, *emit;
+  bool report;
 } BuildJob;
 
 /* What can be written: its name, the ending of files, and the target that it is made by if none is
@@ -47,6 +49,26 @@ static void write_lowered(Node *lowered, const char *path) {
   tool_write_file(path, text, strlen(text));
 }
 
+/* A line and a picture for each graph function, when its memory is planned. */
+static void report_memory(void *context, const Pass *pass, Node *module) {
+  BuildJob *job = context;
+  IRModule *m = AS(IRModule, module);
+  if (!str_same(pass->name, "StaticPlanBlockMemory")) return;
+  printf("%-24s %12s %12s %6s %8s  %s\n", "function", "storage", "live at most", "", "tensors",
+         "picture");
+  for each (Node *, g, &m->globals) {
+    MemoryUse *u = memory_use(module, AS(GlobalVar, *g)->name);
+    if (!u) continue;
+    const char *path = str_format("%s.%s.svg", job->output, u->function);
+    const char *svg = memory_use_svg(u);
+    tool_write_file(path, svg, strlen(svg));
+    printf("%-24s %12lld %12lld %5.1f%% %8d  %s%s\n", u->function, (long long)u->bytes,
+           (long long)u->lower_bound,
+           u->lower_bound ? 100.0 * (double)u->bytes / (double)u->lower_bound : 100.0, u->items.len,
+           path, u->typical ? " (symbolic dims as 64)" : "");
+  }
+}
+
 static void run_build(void *context) {
   BuildJob *job = context;
   const Form *form = choose_form(job);
@@ -60,7 +82,8 @@ static void run_build(void *context) {
   if (!s || diag_error_count()) return;
   Node *module = tool_one_module("build", s, job->module, job->path);
   if (!module) return;
-  Node *lowered = lower_module(module, target);
+  Instruments report = {.after = report_memory, .context = job};
+  Node *lowered = lower_module_watched(module, target, job->report ? &report : NULL);
   if (form->is_module) write_lowered(lowered, job->output);
   else backend->emit(lowered, target, form->kind, job->output);
 }
@@ -74,6 +97,8 @@ int tool_build(int argc, char **argv) {
       {"--output", 'o', &job.output, NULL, endings},
       {"--emit", 0, &job.emit, NULL, words},
       {"--module", 'm', &job.module, NULL, "one module of several, by name"},
+      {"--report", 0, NULL, &job.report,
+       "tell how much memory graph functions need, and draw it over time: OUT.FUNCTION.svg"},
   };
   int status;
   if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))

@@ -65,12 +65,12 @@ static bool covers_buffer(const Nest *nest, Analyzer *a) {
   return true;
 }
 
+/* In the dtype of the indices: casts would hide what cancels. */
 static Node *flat_index(Buffer *b, NodeVec indices) {
-  Node *at = int_imm(INT64, 0, b->node.span);
-  for (int i = 0; i < indices.len; i++) {
-    at = expr_mul(at, expr_cast(INT64, b->shape.at[i], b->node.span));
-    at = expr_add(at, expr_cast(INT64, indices.at[i], b->node.span));
-  }
+  DataType t = indices.len ? indices.at[0]->dtype : INT64;
+  Node *at = int_imm(t, 0, b->node.span);
+  for (int i = 0; i < indices.len; i++)
+    at = expr_add(expr_mul(at, b->shape.at[i]), indices.at[i]);
   return at;
 }
 
@@ -114,6 +114,7 @@ static bool add_source(Copies *c, Node *value) {
       c->arith, expr_sub(flat_index(in, l->indices), flat_index(out, s->indices)));
   Walker w = {.enter = stop_at_loop_var, .context = (void *)(uintptr_t)c->nest};
   if (!walk(&w, shift)) return false;
+  shift = expr_cast(INT64, shift, shift->span);
   part.from = shift;
   part.to = expr_sub(int_imm(INT64, 0, shift->span), shift);
   vec_push(c->parts, part);

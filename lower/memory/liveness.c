@@ -26,8 +26,8 @@ static void number_binding(Scan *s, Node *n, Node *seq) {
   map_set(&l->names, n, (void *)(intptr_t)(place + 1));
   if (!IS(VarBinding, n)) return;
   Node *value = AS(VarBinding, n)->value, *var = AS(VarBinding, n)->var;
-  if (is_op_call(value, "relax.builtin.alloc_tensor")) {
-    Life life = {.root = var, .sinfo = AS(RelaxCall, value)->sinfo, .at = place};
+  if (memory_is_root(value)) {
+    Life life = {.root = var, .value = value, .sinfo = AS(RelaxCall, value)->sinfo, .at = place};
     vec_push(&l->lives, life);
     map_set(&l->index, var, (void *)(intptr_t)l->lives.len);
     map_set(&s->extents, var, map_get(&s->extents, seq));
@@ -135,6 +135,7 @@ static void scan_binding(Scan *s, Node *n) {
   Node *value = IS(MatchCast, n) ? AS(MatchCast, n)->value : AS(VarBinding, n)->value;
   Node *var = IS(MatchCast, n) ? AS(MatchCast, n)->var : AS(VarBinding, n)->var;
   if (IS(RelaxIf, value)) return scan_if(s, n);
+  if (is_op_call(value, "relax.memory.kill_tensor")) return;
   int i = (int)(intptr_t)map_get(&s->l->index, var) - 1;
   if (i >= 0) {
     if (s->end[i] < 0) push_to(&s->l->dead, n, var), s->end[i] = place;

@@ -7,6 +7,11 @@ bool is_op_call(const Node *n, const char *name) {
   return IS(Op, op) && str_same(((const Op *)(const void *)op)->name, name);
 }
 
+bool memory_is_root(const Node *value) {
+  return is_op_call(value, "relax.builtin.alloc_tensor") ||
+         is_op_call(value, "relax.memory.alloc_tensor");
+}
+
 Node *memory_call(const char *op, NodeVec args, Node *sinfo, Span span) {
   return MAKE(RelaxCall, span, VOID_TYPE, .sinfo = sinfo, .op = op_get(op), .args = args);
 }

@@ -12,6 +12,7 @@
 #include "lower/lower_impl.h"
 
 bool is_op_call(const Node *n, const char *name); /* a RelaxCall of this operator */
+bool memory_is_root(const Node *value);           /* an allocating call, before or after planning */
 Node *memory_call(const char *op, NodeVec args, Node *sinfo, Span span);
 Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span);
 Node *memory_new_tensor(Node *sinfo, Span span); /* R.builtin.alloc_tensor */
@@ -66,8 +67,8 @@ typedef struct Segment {
 
 /* One root. An arm of an `if` that does not use it is no part of its life. */
 typedef struct Life {
-  Node *root, *sinfo;
-  int at; /* where it is bound */
+  Node *root, *value, *sinfo; /* the variable, what it is bound to, its tensor */
+  int at;                     /* where it is bound */
   VEC(Segment) segments;
 } Life;
 
@@ -85,7 +86,8 @@ bool lives_meet(const Life *a, const Life *b);
 
 /* ---- where memory lies (plan.c) ---- */
 
-enum { MEMORY_ALIGN = 64 };
+/* MEMORY_TYPICAL_DIM stands for symbolic dims where a plan needs a number. */
+enum { MEMORY_ALIGN = 64, MEMORY_TYPICAL_DIM = 64 };
 
 typedef struct PlanItem {
   const Life *life;

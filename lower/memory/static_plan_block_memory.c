@@ -10,8 +10,6 @@
  * every size. Tensors whose dims are known only later in the function are not planned. */
 #include "lower/memory/memory.h"
 
-enum { TYPICAL_DIM = 64 };
-
 typedef struct Plan {
   Function *f;
   Liveness *live;
@@ -63,7 +61,7 @@ static int64_t typical_size(Plan *p, Node *size) {
   Map typical = {0};
   for (int i = 0; i < p->dims.len; i++) {
     Node *var = (Node *)(uintptr_t)p->dims.at[i].key;
-    map_set(&typical, var, int_imm(var->dtype, TYPICAL_DIM, var->span));
+    map_set(&typical, var, int_imm(var->dtype, MEMORY_TYPICAL_DIM, var->span));
   }
   int64_t value = 0;
   Node *n = arith_simplify(p->arith, substitute(size, &typical));
@@ -77,6 +75,7 @@ static bool stays_inside(Plan *p, Node *root) {
 
 static void find_items(Plan *p) {
   for each (const Life, life, &p->live->lives) {
+    if (!is_op_call(life->value, "relax.builtin.alloc_tensor")) continue; /* placed already */
     Node *nbytes = memory_nbytes(life->sinfo);
     if (!stays_inside(p, life->root) || !is_known_at_entry(p, nbytes)) continue;
     Node *size = rounded(p, substitute(nbytes, &p->upper));
