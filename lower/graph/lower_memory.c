@@ -5,7 +5,6 @@
 /* `offset` bytes behind a pointer. */
 static Node *pointer_at(GraphLower *g, Node *base, Node *offset) {
   Host *h = g->host;
-  if (expr_is_zero(offset)) return base;
   Node *bytes = MAKE(Buffer, h->span, VOID_TYPE, .name = AS(Var, base)->name, .elem = UINT8,
                      .data = base, .align = 1, .shape = NODES(expr_add(offset, host_int(h, 1))),
                      .offset_factor = 1);

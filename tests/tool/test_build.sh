@@ -40,6 +40,16 @@ expect 1 'the c target writes no LLVM IR: use --target llvm' "$tvms" build net.t
 expect 1 'target interp writes no files' "$tvms" build net.tvms --target interp -o net.so
 [ ! -e net.c ] && [ ! -e net.ll ] && [ ! -e net.exe ] || { echo 'a refused form was written'; bad=1; }
 
+# Memory: plans come within 5 % of what is live at once, and are drawn.
+(cat "$tests/../memory/networks.tvms"; echo 'print(Networks.script(show_meta=True))') >make.tvms
+"$tvms" make.tvms >networks.tvms
+expect 0 'live at most' "$tvms" build networks.tvms --target 'llvm -opt-level=0' -o networks.so --report
+[ "$(awk '$4 ~ /%/ && $4 + 0 <= 105 && $5 > 20' out | wc -l)" = 5 ] || fail 'a plan is far from the lower bound'
+for name in resnet unet densenet inception transformer; do
+  is "networks.so.$name.svg" '<svg xmlns'
+  expect 0 '' grep -q '</svg>' "networks.so.$name.svg"
+done
+
 # The lowered module is a program: it reads back and runs.
 expect 0 'well-formed' "$tvms" check --roundtrip by_ending.tvms
 cat >run.tvms <<'T'
