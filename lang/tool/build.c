@@ -2,6 +2,7 @@
 #include "lang/tool/tool.h"
 #include "lower/lower.h"
 #include "lower/memory/report.h"
+#include "target/describe.h"
 #include "target/target.h"
 
 typedef struct BuildJob {
@@ -19,7 +20,8 @@ typedef struct Form {
 
 static const Form forms[] = {
     {"so", ".so", "llvm", false, EMIT_SHARED}, {"obj", ".o", "llvm", false, EMIT_OBJECT},
-    {"asm", ".s", "llvm", false, EMIT_ASM},    {"llvm-ir", ".ll", "llvm", false, EMIT_LLVM},
+    {"archive", ".a", "llvm", false, EMIT_ARCHIVE},
+        {"asm", ".s", "llvm", false, EMIT_ASM},    {"llvm-ir", ".ll", "llvm", false, EMIT_LLVM},
     {"c", ".c", "c", false, EMIT_C},           {"tvms-lowered", ".tvms", "llvm", true, 0}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
@@ -47,6 +49,14 @@ static const char *all_forms(bool endings) {
 static void write_lowered(Node *lowered, const char *path) {
   const char *text = ir_print(lowered, &(PrintOptions){.constants = CONSTANTS_METADATA});
   tool_write_file(path, text, strlen(text));
+}
+
+/* The header of an object or archive lies beside it: net.o, net.h. */
+static void write_header(Node *lowered, const Target *target, const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+  size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
+  const char *text = module_header(lowered, target, path);
+  tool_write_file(str_format("%s.h", str_copy_n(path, stem)), text, strlen(text));
 }
 
 /* A line and a picture for each graph function, when its memory is planned. */
@@ -86,6 +96,8 @@ static void run_build(void *context) {
   Node *lowered = lower_module_watched(module, target, job->report ? &report : NULL);
   if (form->is_module) write_lowered(lowered, job->output);
   else backend->emit(lowered, target, form->kind, job->output);
+  if (!form->is_module && (form->kind == EMIT_OBJECT || form->kind == EMIT_ARCHIVE))
+    write_header(lowered, target, job->output);
 }
 
 int tool_build(int argc, char **argv) {

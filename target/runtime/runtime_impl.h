@@ -58,6 +58,9 @@ void *tvms__memory_new(size_t nbytes);
 TvmsFunc *tvms__closure_new(TvmsPackedFunc fn, int n, const TvmsValue *values, const int *types);
 void tvms__func_keep_module(TvmsFunc *f);
 
+/* -1 and an error if the file is surely no library that dlopen can load here. */
+int tvms__library_check(const char *path);
+
 int tvms__error_no_memory(size_t nbytes); /* -1 */
 void tvms__error_clear(void);
 
