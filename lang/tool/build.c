@@ -7,7 +7,7 @@
 
 typedef struct BuildJob {
   const char *target, *module, *path, *output, *emit;
-  bool report;
+  bool report, profile;
 } BuildJob;
 
 /* What can be written: its name, the ending of files, and the target that it is made by if none is
@@ -82,7 +82,9 @@ static void report_memory(void *context, const Pass *pass, Node *module) {
 static void run_build(void *context) {
   BuildJob *job = context;
   const Form *form = choose_form(job);
-  const Target *target = target_parse(job->target ? job->target : form->target, (Span){0});
+  const char *text = job->target ? job->target : form->target;
+  if (job->profile) text = str_format("%s -profile", text);
+  const Target *target = target_parse(text, (Span){0});
   const Backend *backend = backend_find(target->kind);
   if (!backend || !backend->emit) {
     diag_error((Span){0}, "build: target %s writes no files", target->kind);
@@ -109,6 +111,8 @@ int tool_build(int argc, char **argv) {
       {"--output", 'o', &job.output, NULL, endings},
       {"--emit", 0, &job.emit, NULL, words},
       {"--module", 'm', &job.module, NULL, "one module of several, by name"},
+      {"--profile", 0, NULL, &job.profile,
+       "record how long kernels take: run with TVMS_PROFILE=FILE, or FILE.json for a trace"},
       {"--report", 0, NULL, &job.report,
        "tell how much memory graph functions need, and draw it over time: OUT.FUNCTION.svg"},
   };

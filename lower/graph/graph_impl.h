@@ -35,6 +35,7 @@ typedef struct GraphLower {
   Map bound;    /* symbolic Var to its variable in the host function */
   Map escaping; /* RelaxVars bound to new tensors that leave the function: they need an object */
   bool poison;  /* fill memory that is given up with NaN */
+  bool profile; /* record the calls of kernels */
 } GraphLower;
 
 /* The value of a leaf or a tuple of leaves (lower_graph_function.c). */

@@ -1,5 +1,6 @@
 /* lower_call.c -- calls of a graph function in host code: tensor programs directly, everything else
  * by the packed convention. */
+#include "ir/analysis/flops.h"
 #include "lower/graph/graph_impl.h"
 #include "lower/memory/memory.h"
 
@@ -295,6 +296,29 @@ static void check_tensors(GraphLower *g, RelaxCall *c, PrimFunc *f, HostValueVec
   host_check_dims(g->host, &checks, bound);
 }
 
+static Node *profile_begin(GraphLower *g) {
+  if (!g->profile) return NULL;
+  return host_let(g->host, "begin", host_call(g->host, "tvms_profile_begin", INT64, (NodeVec){0}));
+}
+
+/* Bytes are those of all tensors; arithmetic is counted where loops have known extents. */
+static void profile_end(GraphLower *g, Node *begin, PrimFunc *f, const char *name,
+                        HostValueVec values) {
+  if (!begin) return;
+  Host *h = g->host;
+  Node *bytes = int_imm(INT64, 0, h->span);
+  for each (HostValue *, v, &values)
+    if ((*v)->kind == HOST_TENSOR)
+      bytes = expr_add(bytes, expr_mul(product(h, (*v)->dims),
+                                       int_imm(INT64, dtype_nbytes((*v)->elem), h->span)));
+  Map none = {0};
+  Flops flops = flops_of(g->module, &f->node, &none);
+  Node *operations = float_imm(FLOAT64, flops.known ? flops.operations : 0, h->span);
+  host_add(h, stmt_evaluate(host_call(h, "tvms_profile_end", VOID_TYPE,
+                                      NODES(host_text(h, name), begin, bytes, operations)),
+                            h->span));
+}
+
 /* The kernel by its name, with pointers and scalars: nothing is asked at run time but what is not
  * known of the tensors. */
 static HostValue *call_kernel(GraphLower *g, RelaxCall *c, PrimFunc *f) {
@@ -323,10 +347,11 @@ static HostValue *call_kernel(GraphLower *g, RelaxCall *c, PrimFunc *f) {
     vec_push(&args, value);
   }
   check_tensors(g, c, f, values, &bound);
-  Node *call = MAKE(Call, h->span, f->ret_dtype, .op = c->op, .args = args);
+  Node *begin = profile_begin(g), *call = MAKE(Call, h->span, f->ret_dtype, .op = c->op, .args = args);
   if (!dtype_is_void(f->ret_dtype))
     return NEW(HostValue, .kind = HOST_SCALAR, .scalar = host_let(h, name, call));
   host_add(h, stmt_evaluate(call, h->span));
+  profile_end(g, begin, f, name, values);
   return NEW(HostValue, .kind = HOST_TUPLE);
 }
 

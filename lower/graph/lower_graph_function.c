@@ -273,9 +273,16 @@ static void find_escapes(GraphLower *g, Function *f) {
       map_set(&g->escaping, sets[k]->at[i].key, sets[k]->at[i].value);
 }
 
-static Node *lower_function(Node *module, Function *f, const char *name, bool poison) {
+static bool has_option(const Target *t, const char *name) {
+  return t && map_has(&t->options, str_intern(name)) && target_option_int(t, name);
+}
+
+static Node *lower_function(Node *module, Function *f, const char *name, const Target *target) {
   Host h = host_new(name, f->node.span);
-  GraphLower g = {.module = module, .host = &h, .poison = poison};
+  GraphLower g = {.module = module,
+                  .host = &h,
+                  .poison = has_option(target, "poison-memory"),
+                  .profile = has_option(target, "profile")};
   find_escapes(&g, f);
   host_check(&h, host_call(&h, "tvms_arg_count", INT32,
                            NODES(host_text(&h, name), h.count, host_int(&h, f->params.len))));
@@ -293,16 +300,13 @@ static Node *lower_function(Node *module, Function *f, const char *name, bool po
 }
 
 Node *pass_lower_graph_function(Node *module, const PassContext *context) {
-  const Target *t = context->target;
-  bool poison = t && map_has(&t->options, str_intern("poison-memory")) &&
-                target_option_int(t, "poison-memory");
   IRModule *m = AS(IRModule, module);
   Node *out = module;
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
     if (IS(Function, m->functions.at[i]))
       out = module_with(out, m->globals.at[i],
-                        lower_function(module, AS(Function, m->functions.at[i]), name, poison));
+                        lower_function(module, AS(Function, m->functions.at[i]), name, context->target));
     else if (IS(ExternFunc, m->functions.at[i])) out = module_without(out, name);
   }
   return out;
