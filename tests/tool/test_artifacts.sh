@@ -68,6 +68,16 @@ if has python3; then
   expect 1 'is cut short' sh -c "head -c 2000 unity.so >cut.so; python3 '$root/examples/deploy.py' '$B/libtvms_runtime.so' ./cut.so"
 fi
 
+# A profile: a row for each kernel, and a trace.
+expect 0 '' "$tvms" build "$root/examples/unity.tvms" --profile -o profiled.so
+expect 0 '' env TVMS_PROFILE=profile.txt "$B/deploy" ./profiled.so
+expect 0 'GFLOP/s' cat profile.txt
+also tir_mm exp
+expect 0 '' env TVMS_PROFILE=profile.json "$B/deploy" ./profiled.so
+expect 0 '"name": "tir_mm"' cat profile.json
+if has python3; then expect 0 '' python3 -m json.tool profile.json; fi
+expect 0 "can't write the profile '/nothing/p'" env TVMS_PROFILE=/nothing/p "$B/deploy" ./profiled.so
+
 # Damaged and foreign files: a message, never a crash.
 size=$(wc -c <unity.so)
 for n in 0 3 40 64 1000 $((size / 2)) $((size - 1)); do
