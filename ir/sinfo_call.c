@@ -123,7 +123,9 @@ bool relax_call_has_effects(Node *call) {
   Node *op = AS(RelaxCall, call)->op;
   if (IS(Op, op)) {
     const CallForm *form = form_of(op);
-    if (form) return form->has_effects;
+    bool writes = form && str_same(form->name, "relax.call_dps_packed") &&
+                  !AS(RelaxCall, call)->sinfo_args.len; /* to its operands */
+    if (form) return form->has_effects || writes;
     const OpInfo *info = op_info_of(op);
     return !info || !info->is_pure;
   }

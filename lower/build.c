@@ -14,8 +14,12 @@ void lower_start(void) {
 }
 
 Node *lower_module(Node *module, const Target *target) {
+  return lower_module_watched(module, target, NULL);
+}
+
+Node *lower_module_watched(Node *module, const Target *target, const Instruments *instruments) {
   const NamedPipeline *p = pipeline_find(target->kind);
   REQUIRE(p, "target kind %s has a pipeline", target->kind);
   Pipeline passes = pipeline_parse(p->text, (Span){0});
-  return pipeline_run(&passes, module, target, NULL);
+  return pipeline_run(&passes, module, target, instruments);
 }

@@ -18,9 +18,14 @@
 
 #include "ir/ir.h"
 #include "ir/target.h"
+#include "passes/passes.h"
+
+/* Buffers of constant size with at most so many bytes lie on the stack of a kernel. */
+enum { LOWER_STACK_BUFFER = 16 << 10 };
 
 /* Runs the pipeline of the target's kind. Raises on what can't be lowered, with its span. */
 Node *lower_module(Node *module, const Target *target);
+Node *lower_module_watched(Node *module, const Target *target, const Instruments *instruments);
 
 /* The passes and pipelines of this folder; once, at start. */
 void lower_start(void);

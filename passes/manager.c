@@ -62,6 +62,7 @@ Node *pipeline_run(const Pipeline *p, Node *module, const Target *target,
                  (in->print_after && str_same(in->print_after, call->pass->name));
     if (print) print_module(in, "after", call, module);
     if (in->verify_each) verify_after(call, module);
+    if (in->after) in->after(in->context, call->pass, module);
   }
   if (in->timing) fputs(str_text(&times), stderr);
   return module;

@@ -64,6 +64,8 @@ typedef struct Instruments {
   bool verify_each;        /* a fault is an internal error that names the pass */
   bool timing;             /* a table on stderr at the end */
   FILE *out;               /* NULL: stdout */
+  void (*after)(void *context, const Pass *pass, Node *module); /* is told of each pass; or NULL */
+  void *context;
 } Instruments;
 
 /* The module after all passes. A pass on functions runs on each of its level, in module order. */

@@ -1,5 +1,6 @@
 /* lowered.c -- see lowered.h. */
 #include "target/lowered.h"
+#include "lower/lower.h"
 #include "target/runtime/tvms.h"
 
 bool lowered_is_packed(PrimFunc *f) { return dict_get_int(f->attrs, "tvms.packed", 0) != 0; }
@@ -24,7 +25,6 @@ NodeVec lowered_exports(Node *module) {
 
 /* ---- memory ---- */
 
-#define STACK_BUFFER   (16 << 10)
 #define STACK_FUNCTION (256 << 10)
 
 int lowered_nbytes(DataType elem) { return elem.bits < 8 ? 1 : elem.bits / 8; }
@@ -39,7 +39,7 @@ int64_t lowered_stack_bytes(Allocate *n, int64_t used) {
       error_raisef("CompileError", n->node.span, "T.allocate: the size of '%s' is out of range",
                    AS(Var, n->var)->name);
   }
-  return nbytes <= STACK_BUFFER && used + nbytes <= STACK_FUNCTION ? nbytes : -1;
+  return nbytes <= LOWER_STACK_BUFFER && used + nbytes <= STACK_FUNCTION ? nbytes : -1;
 }
 
 /* ---- calls ---- */

@@ -15,7 +15,7 @@ NodeVec lowered_exports(Node *module);
 int lowered_nbytes(DataType elem);
 bool lowered_is_small_float(DataType t); /* of less than 32 bits: computed in float32 */
 
-/* Buffers of constant size lie on the stack if they have at most STACK_BUFFER bytes and the
+/* Buffers of constant size lie on the stack if they have at most LOWER_STACK_BUFFER bytes and the
  * function's buffers have at most STACK_FUNCTION in all. The bytes, with `used` of them taken; -1:
  * the buffer lies on the heap. Raises for a size out of range. */
 #define STACK_ALIGN 64

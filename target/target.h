@@ -9,7 +9,7 @@
 #include "ir/target.h"
 #include "target/runtime/tvms.h"
 
-typedef enum { EMIT_LLVM, EMIT_ASM, EMIT_OBJECT, EMIT_SHARED, EMIT_C } EmitKind;
+typedef enum { EMIT_LLVM, EMIT_ASM, EMIT_OBJECT, EMIT_ARCHIVE, EMIT_SHARED, EMIT_C } EmitKind;
 
 typedef struct Backend {
   const char *name; /* as in a target's kind */

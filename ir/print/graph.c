@@ -98,7 +98,8 @@ static void print_call_form(Printer *p, RelaxCall *c, const struct CallForm *for
         form->has_outputs ? (tvm ? "out_ty" : "out_sinfo") : (tvm ? "ty_args" : "sinfo_args");
     str_printf(&p->out, ", %s=", types);
     print_out_infos(p, c->sinfo_args);
-  }
+  } else if (form->has_outputs) /* it writes to its operands */
+    str_printf(&p->out, ", %s=[]", tvm ? "out_ty" : "out_sinfo");
   Dict *attrs = c->attrs ? AS(Dict, c->attrs) : NULL;
   for (int i = 0; attrs && i < attrs->keys.len; i++) {
     if (str_same(attrs->keys.at[i], "inplace_indices")) continue;

@@ -2,6 +2,7 @@
  * them, the arithmetic of a function counted, the number of threads. */
 #include "lang/dialect/packed.h"
 #include "ir/analysis/flops.h"
+#include "passes/passes.h"
 
 #define ARG(i)  call->args[i]
 #define SPAN(i) call->spans[i]
@@ -27,6 +28,15 @@ static Value measure_flops(BuiltinCall *call) {
   return value_tuple_of(2, value_float(f.operations), value_float(f.multiply_adds));
 }
 
+/* The passes of a pipeline, each as the text of a pipeline of one. */
+static Value measure_passes(BuiltinCall *call) {
+  Pipeline p = pipeline_parse(value_as_text(ARG(0), "a pipeline", SPAN(0)), SPAN(0));
+  ValueVec out = {0};
+  for (int i = 0; i < p.len; i++)
+    vec_push(&out, value_str(pipeline_text(&(Pipeline){.at = &p.at[i], .len = 1})));
+  return value_list(out);
+}
+
 static Value measure_threads(BuiltinCall *call) {
   (void)call;
   return value_int(tvms_num_threads());
@@ -43,6 +53,7 @@ static Value measure_set_threads(BuiltinCall *call) {
 static const Builtin builtins[] = {
     {"seconds", "function, args, number", measure_seconds, "how long so many calls take"},
     {"flops", "module, name, sizes", measure_flops, "what one call computes"},
+    {"passes", "pipeline", measure_passes, "the passes of a pipeline, one by one"},
     {"threads", "", measure_threads, "how many threads parallel loops use"},
     {"set_threads", "n", measure_set_threads, "changes that; 0: one for each core"},
 };

@@ -127,11 +127,6 @@ static Value unmarshal(int type, TvmsValue v, bool owned) {
     return text;
   }
   case TVMS_TENSOR: return value_tensor(owned ? v.p : tvms_retain(v.p));
-  case TVMS_DLTENSOR: {
-    TvmsTensor *t;
-    if (tvms_tensor_view(&t, v.p)) raise("RuntimeError", (Span){0}, "%s", tvms_last_error());
-    return value_tensor(t);
-  }
   case TVMS_FUNC: return value_packed(owned ? v.p : tvms_retain(v.p));
   case TVMS_MODULE: return value_built_module(owned ? v.p : tvms_retain(v.p));
   case TVMS_SHAPE: {
@@ -228,13 +223,32 @@ Value value_packed(TvmsFunc *f) { return value_handle(&type_packed, f); }
 
 typedef struct Callback {
   Value function;
-  ValueVec args;
+  const TvmsValue *args;
+  const int *types;
+  int n;
+  Marshal lent; /* arguments that are memory of the caller */
   Marshal *result;
 } Callback;
 
+/* The script may keep what it is given, so it gets a copy, whose changes are taken back. */
+static Value lent_argument(Marshal *m, void *dltensor) {
+  TvmsTensor *view;
+  if (tvms_tensor_view(&view, dltensor))
+    raise("RuntimeError", (Span){0}, "%s", tvms_last_error());
+  Lent l = {.tensor = value_tensor(view)};
+  l.copy = compact_copy(view, m, (Span){0});
+  l.before = compact_copy(view, m, (Span){0});
+  vec_push(&m->lent, l);
+  return value_tensor(tvms_retain(l.copy));
+}
+
 static void run_callback(void *context) {
   Callback *c = context;
-  Value v = value_call_with(c->function, c->args.len, c->args.at, (Span){0});
+  ValueVec args = {0};
+  for (int i = 0; i < c->n; i++)
+    vec_push(&args, c->types[i] == TVMS_DLTENSOR ? lent_argument(&c->lent, c->args[i].p)
+                                                 : unmarshal(c->types[i], c->args[i], false));
+  Value v = value_call_with(c->function, args.len, args.at, (Span){0});
   marshal(c->result, v, (Span){0});
 }
 
@@ -250,12 +264,13 @@ static void give_result(Marshal *m, TvmsValue *ret, int *ret_type) {
 static int invoke_callback(void *self, const TvmsValue *args, const int *types, int n,
                            TvmsValue *ret, int *ret_type) {
   Marshal result = {0};
-  Callback c = {.function = *(Value *)self, .result = &result};
-  for (int i = 0; i < n; i++) vec_push(&c.args, unmarshal(types[i], args[i], false));
+  Callback c = {
+      .function = *(Value *)self, .args = args, .types = types, .n = n, .result = &result};
   int was = interrupt_outside;
   interrupt_outside = 0;
   Error *e = eval_protect(run_callback, &c);
   interrupt_outside = was;
+  marshal_end(&c.lent);
   if (e) return tvms_set_error("%s: %s", e->kind, e->text);
   give_result(&result, ret, ret_type);
   return 0;

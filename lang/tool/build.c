@@ -1,10 +1,13 @@
 /* build.c -- `tvms build`: a module to a library, an object, or a text on the way there. */
 #include "lang/tool/tool.h"
 #include "lower/lower.h"
+#include "lower/memory/report.h"
+#include "target/describe.h"
 #include "target/target.h"
 
 typedef struct BuildJob {
   const char *target, *module, *path, *output, *emit;
+  bool report, profile;
 } BuildJob;
 
 /* What can be written: its name, the ending of files, and the target that it is made by if none is
@@ -17,7 +20,8 @@ typedef struct Form {
 
 static const Form forms[] = {
     {"so", ".so", "llvm", false, EMIT_SHARED}, {"obj", ".o", "llvm", false, EMIT_OBJECT},
-    {"asm", ".s", "llvm", false, EMIT_ASM},    {"llvm-ir", ".ll", "llvm", false, EMIT_LLVM},
+    {"archive", ".a", "llvm", false, EMIT_ARCHIVE},
+        {"asm", ".s", "llvm", false, EMIT_ASM},    {"llvm-ir", ".ll", "llvm", false, EMIT_LLVM},
     {"c", ".c", "c", false, EMIT_C},           {"tvms-lowered", ".tvms", "llvm", true, 0}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
@@ -47,10 +51,40 @@ static void write_lowered(Node *lowered, const char *path) {
   tool_write_file(path, text, strlen(text));
 }
 
+/* The header of an object or archive lies beside it: net.o, net.h. */
+static void write_header(Node *lowered, const Target *target, const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+  size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
+  const char *text = module_header(lowered, target, path);
+  tool_write_file(str_format("%s.h", str_copy_n(path, stem)), text, strlen(text));
+}
+
+/* A line and a picture for each graph function, when its memory is planned. */
+static void report_memory(void *context, const Pass *pass, Node *module) {
+  BuildJob *job = context;
+  IRModule *m = AS(IRModule, module);
+  if (!str_same(pass->name, "StaticPlanBlockMemory")) return;
+  printf("%-24s %12s %12s %6s %8s  %s\n", "function", "storage", "live at most", "", "tensors",
+         "picture");
+  for each (Node *, g, &m->globals) {
+    MemoryUse *u = memory_use(module, AS(GlobalVar, *g)->name);
+    if (!u) continue;
+    const char *path = str_format("%s.%s.svg", job->output, u->function);
+    const char *svg = memory_use_svg(u);
+    tool_write_file(path, svg, strlen(svg));
+    printf("%-24s %12lld %12lld %5.1f%% %8d  %s%s\n", u->function, (long long)u->bytes,
+           (long long)u->lower_bound,
+           u->lower_bound ? 100.0 * (double)u->bytes / (double)u->lower_bound : 100.0, u->items.len,
+           path, u->typical ? " (symbolic dims as 64)" : "");
+  }
+}
+
 static void run_build(void *context) {
   BuildJob *job = context;
   const Form *form = choose_form(job);
-  const Target *target = target_parse(job->target ? job->target : form->target, (Span){0});
+  const char *text = job->target ? job->target : form->target;
+  if (job->profile) text = str_format("%s -profile", text);
+  const Target *target = target_parse(text, (Span){0});
   const Backend *backend = backend_find(target->kind);
   if (!backend || !backend->emit) {
     diag_error((Span){0}, "build: target %s writes no files", target->kind);
@@ -60,9 +94,12 @@ static void run_build(void *context) {
   if (!s || diag_error_count()) return;
   Node *module = tool_one_module("build", s, job->module, job->path);
   if (!module) return;
-  Node *lowered = lower_module(module, target);
+  Instruments report = {.after = report_memory, .context = job};
+  Node *lowered = lower_module_watched(module, target, job->report ? &report : NULL);
   if (form->is_module) write_lowered(lowered, job->output);
   else backend->emit(lowered, target, form->kind, job->output);
+  if (!form->is_module && (form->kind == EMIT_OBJECT || form->kind == EMIT_ARCHIVE))
+    write_header(lowered, target, job->output);
 }
 
 int tool_build(int argc, char **argv) {
@@ -74,6 +111,10 @@ int tool_build(int argc, char **argv) {
       {"--output", 'o', &job.output, NULL, endings},
       {"--emit", 0, &job.emit, NULL, words},
       {"--module", 'm', &job.module, NULL, "one module of several, by name"},
+      {"--profile", 0, NULL, &job.profile,
+       "record how long kernels take: run with TVMS_PROFILE=FILE, or FILE.json for a trace"},
+      {"--report", 0, NULL, &job.report,
+       "tell how much memory graph functions need, and draw it over time: OUT.FUNCTION.svg"},
   };
   int status;
   if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))

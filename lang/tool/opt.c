@@ -1,5 +1,6 @@
 /* opt.c -- `tvms opt`: runs passes on the modules of a file and prints the result. */
 #include "lang/tool/tool.h"
+#include "lang/dialect/dialect_impl.h"
 #include "passes/passes.h"
 #include "ir/target.h"
 
@@ -7,7 +8,22 @@ typedef struct OptJob {
   const char *passes, *target, *module, *path, *output, *load;
   Instruments instruments;
   PrintOptions style;
+  bool check_each;
 } OptJob;
+
+typedef struct CheckEach {
+  Node *module;
+  const char *passes;
+} CheckEach;
+
+/* Re-executes after each pass: tvm.compare does it. */
+static void check_each(void *context) {
+  CheckEach *c = context;
+  CallArgs args = {0};
+  vec_push(&args.positional, value_node(c->module));
+  vec_push(&args.positional, value_str(c->passes));
+  value_call(library_attr("tvm.compare", "check_each"), &args);
+}
 
 static void run_opt(void *context) {
   OptJob *job = context;
@@ -26,6 +42,13 @@ static void run_opt(void *context) {
   bool well_formed = true;
   for each (NamedModule, m, &all) well_formed &= ir_verify(m->module);
   if (!well_formed) return;
+  for each (NamedModule, m, &all) {
+    Error *e = job->check_each
+                   ? eval_protect(check_each, &(CheckEach){m->module, job->passes})
+                   : NULL;
+    if (e) diag_error((Span){0}, "opt: %s", e->text);
+    if (e) return;
+  }
   Str text = {0};
   for each (NamedModule, m, &all)
     str_add(&text,
@@ -52,6 +75,8 @@ int tool_opt(int argc, char **argv) {
       {"--print-before-all", 0, NULL, &job.instruments.print_before_all,
        "print the module before each pass"},
       {"--verify-each", 0, NULL, &job.instruments.verify_each, "verify the module after each pass"},
+      {"--check-each", 0, NULL, &job.check_each,
+       "run the functions after each pass: one that changes what they give is an error"},
       {"--time", 0, NULL, &job.instruments.timing, "tell how long each pass took"},
       {"--style", 0, &style, NULL, "the spelling to print in: default or tvm"},
       {"--constants", 0, &constants, NULL,

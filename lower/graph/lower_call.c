@@ -1,6 +1,8 @@
 /* lower_call.c -- calls of a graph function in host code: tensor programs directly, everything else
  * by the packed convention. */
+#include "ir/analysis/flops.h"
 #include "lower/graph/graph_impl.h"
+#include "lower/memory/memory.h"
 
 /* ---- tensors ---- */
 
@@ -37,14 +39,28 @@ HostValue *graph_new_tensor(GraphLower *g, NodeVec dims, DataType elem, bool as_
 }
 
 /* The tensor as an object: what is workspace or constant so far is copied into one. */
-static Node *tensor_object(GraphLower *g, HostValue *v) {
-  if (v->object) return v->object;
+static Node *tensor_object(GraphLower *g, HostValue *v, Node **type) {
   Host *h = g->host;
+  *type = v->type ? v->type : host_int(h, TVMS_TENSOR);
+  if (v->object) return v->object;
   HostValue *copy = graph_new_tensor(g, v->dims, v->elem, true, "copy");
   Node *nbytes = expr_mul(product(h, v->dims), int_imm(INT64, dtype_nbytes(v->elem), h->span));
   host_add(h, stmt_evaluate(host_call(h, "memcpy", HANDLE, NODES(copy->data, v->data, nbytes)),
                             h->span));
   return copy->object;
+}
+
+/* The tensor for as long as a call takes: memory without an object is described, not copied. */
+static Node *tensor_lent(GraphLower *g, HostValue *v, Node **type) {
+  Host *h = g->host;
+  if (v->object) return tensor_object(g, v, type);
+  *type = host_int(h, TVMS_DLTENSOR);
+  return host_object(h, "lent",
+                     host_call(h, "tvms_frame_view", HANDLE,
+                               NODES(h->frame, v->data, host_int(h, v->dims.len),
+                                     dims_array(h, v->dims),
+                                     host_int(h, dtype_dlpack_code(v->elem)),
+                                     host_int(h, v->elem.bits), host_int(h, v->elem.lanes))));
 }
 
 /* ---- the packed convention ---- */
@@ -68,9 +84,7 @@ static void packed_tuple(GraphLower *g, HostValue *v, Node **bits, Span span) {
 void graph_packed(GraphLower *g, HostValue *v, Node **bits, Node **type, Span span) {
   Host *h = g->host;
   switch (v->kind) {
-  case HOST_TENSOR:
-    *bits = host_bits(h, tensor_object(g, v)), *type = host_int(h, TVMS_TENSOR);
-    break;
+  case HOST_TENSOR: *bits = host_bits(h, tensor_object(g, v, type)); break;
   case HOST_SHAPE: {
     Node *object = v->object;
     if (!object)
@@ -96,6 +110,11 @@ void graph_packed(GraphLower *g, HostValue *v, Node **bits, Node **type, Span sp
   }
 }
 
+void graph_lent(GraphLower *g, HostValue *v, Node **bits, Node **type, Span span) {
+  if (v->kind == HOST_TENSOR) *bits = host_bits(g->host, tensor_lent(g, v, type));
+  else graph_packed(g, v, bits, type, span);
+}
+
 /* ---- values from outside ---- */
 
 static HostValue *tensor_of_object(GraphLower *g, Node *object, TensorStructInfo *t,
@@ -118,6 +137,14 @@ static void bind_and_check(GraphLower *g, DimCheck check) {
   host_check_dims(g->host, &later, &g->bound);
 }
 
+/* The pointer as a variable, over which a buffer can lie. */
+static Node *pointer_to(Host *h, const char *what, DataType elem, Node *pointer) {
+  if (IS(Var, pointer)) return pointer;
+  Node *var = pointer_var_new(str_format("%s_at", what), elem, "global", h->span);
+  host_let_var(h, var, pointer);
+  return var;
+}
+
 static HostValue *tensor_from(GraphLower *g, Node *bits, Node *type, TensorStructInfo *t,
                               const char *what) {
   Host *h = g->host;
@@ -127,6 +154,8 @@ static HostValue *tensor_from(GraphLower *g, Node *bits, Node *type, TensorStruc
                 NODES(bits, type, host_text(h, what), host_int(h, t->ndim), host_int(h, code),
                       host_int(h, t->elem.bits), host_int(h, t->elem.lanes)));
   HostValue *v = tensor_of_object(g, host_object(h, what, found), t, what);
+  v->type = host_let(h, str_format("%s_type", what),
+                     host_load(h, pointer_to(h, what, INT32, type), INT32, 0));
   NodeVec dims;
   if (sinfo_tensor_shape(&t->node, &dims))
     bind_and_check(g, (DimCheck){what, v->object, dims, v->dims});
@@ -148,14 +177,6 @@ static HostValue *shape_from(GraphLower *g, Node *object, ShapeStructInfo *s, co
                       host_call(h, "tvms_shape_dim", INT64, NODES(object, host_int(h, i)))));
   if (s->known) bind_and_check(g, (DimCheck){what, NULL, s->values, v->dims});
   return v;
-}
-
-/* The pointer as a variable, over which a buffer can lie. */
-static Node *pointer_to(Host *h, const char *what, DataType elem, Node *pointer) {
-  if (IS(Var, pointer)) return pointer;
-  Node *var = pointer_var_new(str_format("%s_at", what), elem, "global", h->span);
-  host_let_var(h, var, pointer);
-  return var;
 }
 
 HostValue *graph_unpacked(GraphLower *g, Node *bits, Node *type, Node *sinfo, const char *what) {
@@ -200,9 +221,9 @@ HostValue *graph_match(GraphLower *g, HostValue *v, Node *sinfo, const char *wha
   NodeVec dims;
   if (v->kind == HOST_TENSOR && IS(TensorStructInfo, sinfo)) {
     TensorStructInfo *t = AS(TensorStructInfo, sinfo);
-    Node *object = tensor_object(g, v);
+    Node *kind, *object = tensor_lent(g, v, &kind);
     Node *bits = host_array(h, "cast", INT64, NODES(host_bits(h, object))),
-         *type = host_array(h, "cast_type", INT32, NODES(host_int(h, TVMS_TENSOR)));
+         *type = host_array(h, "cast_type", INT32, NODES(kind));
     bool ranks_known =
         v->dims.len == t->ndim && (dtype_is_void(t->elem) || dtype_equal(t->elem, v->elem));
     if (!ranks_known) return graph_unpacked(g, bits, type, sinfo, what);
@@ -233,20 +254,6 @@ static Node *dim_of_value(void *context, int param, int axis) {
   return axis < v->dims.len ? v->dims.at[axis] : int_imm(INT64, 0, (Span){0});
 }
 
-static void add_outputs(GraphLower *g, RelaxCall *c, HostValueVec *all, HostValueVec *outs,
-                        bool as_object, const char *name) {
-  for each (Node *, s, &c->sinfo_args) {
-    NodeVec dims;
-    if (!sinfo_tensor_shape(*s, &dims))
-      error_raisef("LowerError", c->node.span, "the shape of what the call writes is not known");
-    const char *out_name = c->sinfo_args.len > 1 ? str_format("%s_%d", name, outs->len) : name;
-    HostValue *v = graph_new_tensor(g, graph_dims(g, dims), AS(TensorStructInfo, *s)->elem,
-                                    as_object, out_name);
-    vec_push(all, v);
-    vec_push(outs, v);
-  }
-}
-
 static HostValueVec operands(GraphLower *g, Node *args) {
   HostValue *v = graph_operand(g, args);
   if (v->kind == HOST_TUPLE) return v->fields;
@@ -256,11 +263,6 @@ static HostValueVec operands(GraphLower *g, Node *args) {
   HostValueVec one = {0};
   vec_push(&one, v);
   return one;
-}
-
-static HostValue *results(HostValueVec outs) {
-  if (outs.len == 1) return outs.at[0];
-  return NEW(HostValue, .kind = HOST_TUPLE, .fields = outs);
 }
 
 /* The argument for one parameter: a pointer, or a scalar. */
@@ -286,7 +288,7 @@ static void check_tensors(GraphLower *g, RelaxCall *c, PrimFunc *f, HostValueVec
     if (other || v->dims.len != b->shape.len)
       error_raisef("LowerError", c->node.span,
                    "argument %d of '%s' must have %d dimensions of %s, but has %d of %s", i + 1,
-                   AS(GlobalVar, c->args.at[0])->name, b->shape.len, dtype_text(b->elem),
+                   AS(GlobalVar, c->op)->name, b->shape.len, dtype_text(b->elem),
                    v->dims.len, dtype_text(v->elem));
     DimCheck check = {.param = b->name, .dims = b->shape, .actual = v->dims};
     vec_push(&checks, check);
@@ -294,19 +296,39 @@ static void check_tensors(GraphLower *g, RelaxCall *c, PrimFunc *f, HostValueVec
   host_check_dims(g->host, &checks, bound);
 }
 
-static void call_kernel(GraphLower *g, RelaxCall *c, HostValueVec values) {
+static Node *profile_begin(GraphLower *g) {
+  if (!g->profile) return NULL;
+  return host_let(g->host, "begin", host_call(g->host, "tvms_profile_begin", INT64, (NodeVec){0}));
+}
+
+/* Bytes are those of all tensors; arithmetic is counted where loops have known extents. */
+static void profile_end(GraphLower *g, Node *begin, PrimFunc *f, const char *name,
+                        HostValueVec values) {
+  if (!begin) return;
   Host *h = g->host;
-  Node *global = c->args.at[0], *found = module_find(g->module, AS(GlobalVar, global)->name);
-  if (!IS(PrimFunc, found))
-    error_raisef("LowerError", c->node.span, "'%s' is no tensor program",
-                 AS(GlobalVar, global)->name);
-  PrimFunc *f = AS(PrimFunc, found);
-  if (c->args.len > 2) /* symbolic variables come after the outputs */
-    for each (Node *, v, &AS(ShapeExpr, c->args.at[2])->values)
-      vec_push(&values, NEW(HostValue, .kind = HOST_SCALAR, .scalar = graph_dim(g, *v)));
+  Node *bytes = int_imm(INT64, 0, h->span);
+  for each (HostValue *, v, &values)
+    if ((*v)->kind == HOST_TENSOR)
+      bytes = expr_add(bytes, expr_mul(product(h, (*v)->dims),
+                                       int_imm(INT64, dtype_nbytes((*v)->elem), h->span)));
+  Map none = {0};
+  Flops flops = flops_of(g->module, &f->node, &none);
+  Node *operations = float_imm(FLOAT64, flops.known ? flops.operations : 0, h->span);
+  host_add(h, stmt_evaluate(host_call(h, "tvms_profile_end", VOID_TYPE,
+                                      NODES(host_text(h, name), begin, bytes, operations)),
+                            h->span));
+}
+
+/* The kernel by its name, with pointers and scalars: nothing is asked at run time but what is not
+ * known of the tensors. */
+static HostValue *call_kernel(GraphLower *g, RelaxCall *c, PrimFunc *f) {
+  Host *h = g->host;
+  HostValueVec values = {0};
+  for each (Node *, a, &c->args) vec_push(&values, graph_operand(g, *a));
+  const char *name = AS(GlobalVar, c->op)->name;
   if (values.len != f->params.len)
-    error_raisef("LowerError", c->node.span, "'%s' takes %d arguments, the call gives %d",
-                 AS(GlobalVar, global)->name, f->params.len, values.len);
+    error_raisef("LowerError", c->node.span, "'%s' takes %d arguments, the call gives %d", name,
+                 f->params.len, values.len);
   KernelArgs known = {values};
   Map bound = {0};
   NodeVec args = {0}, params = kernel_params(f);
@@ -321,53 +343,31 @@ static void call_kernel(GraphLower *g, RelaxCall *c, HostValueVec values) {
       error_raisef(
           "LowerError", c->node.span,
           "'%s' of '%s' can't be told from the arguments: no buffer has it as a whole dimension",
-          AS(Var, params.at[i])->name, AS(GlobalVar, global)->name);
+          AS(Var, params.at[i])->name, name);
     vec_push(&args, value);
   }
   check_tensors(g, c, f, values, &bound);
-  host_add(h,
-           stmt_evaluate(MAKE(Call, h->span, f->ret_dtype, .op = global, .args = args), h->span));
-}
-
-static HostValue *call_tir(GraphLower *g, RelaxCall *c, bool as_object, const char *name) {
-  HostValueVec values = {0}, outs = {0}, given = operands(g, c->args.at[1]);
-  for each (HostValue *, v, &given) vec_push(&values, *v);
-  add_outputs(g, c, &values, &outs, as_object, name);
-  call_kernel(g, c, values);
-  return results(outs);
-}
-
-/* Output i overwrites operand inplace_indices[i]; -1 is a new tensor. */
-static HostValue *call_tir_inplace(GraphLower *g, RelaxCall *c, bool as_object, const char *name) {
-  HostValueVec values = {0}, outs = {0}, made = {0}, given = operands(g, c->args.at[1]);
-  NodeVec indices = AS(Array, dict_get(c->attrs, "inplace_indices"))->items;
-  for each (HostValue *, v, &given) vec_push(&values, *v);
-  for (int i = 0; i < indices.len; i++) {
-    int64_t at = -1;
-    expr_is_const_int(indices.at[i], &at);
-    if (at >= 0 && at < given.len) {
-      vec_push(&outs, given.at[at]);
-      continue;
-    }
-    RelaxCall one = *c;
-    one.sinfo_args = NODES(c->sinfo_args.at[i]);
-    add_outputs(g, &one, &values, &made, as_object, str_format("%s_%d", name, i));
-    vec_push(&outs, vec_last(&made));
-  }
-  call_kernel(g, c, values);
-  return results(outs);
+  Node *begin = profile_begin(g), *call = MAKE(Call, h->span, f->ret_dtype, .op = c->op, .args = args);
+  if (!dtype_is_void(f->ret_dtype))
+    return NEW(HostValue, .kind = HOST_SCALAR, .scalar = host_let(h, name, call));
+  host_add(h, stmt_evaluate(call, h->span));
+  profile_end(g, begin, f, name, values);
+  return NEW(HostValue, .kind = HOST_TUPLE);
 }
 
 /* ---- packed calls ---- */
 
-/* Calls by name or address with these values; pointers to the result's bits and type. */
-static void packed_call(GraphLower *g, const char *symbol, Node *callee, HostValueVec values,
-                        Node **ret, Node **ret_type) {
+/* How a value is handed over: graph_packed if the callee may keep it, else graph_lent. */
+typedef void HandOver(GraphLower *g, HostValue *v, Node **bits, Node **type, Span span);
+
+/* Calls by name, address or object with these values; pointers to the result's bits and type. */
+static void packed_call(GraphLower *g, const char *symbol, Node *callee, HandOver *hand_over,
+                        HostValueVec values, Node **ret, Node **ret_type) {
   Host *h = g->host;
   NodeVec bits = {0}, types = {0};
   for each (HostValue *, v, &values) {
     Node *b, *t;
-    graph_packed(g, *v, &b, &t, h->span);
+    hand_over(g, *v, &b, &t, h->span);
     vec_push(&bits, b);
     vec_push(&types, t);
   }
@@ -386,27 +386,69 @@ static HostValueVec values_of(GraphLower *g, NodeVec args, int from) {
   return out;
 }
 
-static HostValue *call_extern(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
-  Node *callee = c->args.at[0], *ret, *type;
-  if (!IS(ExternFunc, callee))
-    error_raisef("LowerError", c->node.span,
-                 "call_packed of a function value can't be compiled; name the function");
-  packed_call(g, "tvms_call_packed", host_text(g->host, AS(ExternFunc, callee)->symbol),
-              values_of(g, c->args, 1), &ret, &type);
+/* A packed function by its name, or a function value. */
+static HostValue *call_object(GraphLower *g, Node *callee, HostValueVec values, HandOver *hand_over,
+                              Node *sinfo, const char *name) {
+  Node *ret, *type;
+  Host *h = g->host;
+  if (IS(ExternFunc, callee)) {
+    packed_call(g, "tvms_call_packed", host_text(h, AS(ExternFunc, callee)->symbol), hand_over,
+                values, &ret, &type);
+    return graph_unpacked(g, ret, type, sinfo, name);
+  }
+  HostValue *f = graph_operand(g, callee);
+  if (f->kind != HOST_VALUE)
+    error_raisef("LowerError", callee->span, "only a function can be called");
+  Node *bits = host_array(h, "callee", INT64, NODES(f->bits)),
+       *kind = host_array(h, "callee_type", INT32, NODES(f->type));
+  host_check(h, host_call(h, "tvms_arg_type", INT32,
+                          NODES(host_text(h, h->name), host_text(h, "a callee"), bits, kind,
+                                host_int(h, 0), host_int(h, TVMS_FUNC))));
+  packed_call(g, "tvms_call_func", expr_call("reinterpret", HANDLE, NODES(f->bits), h->span),
+              hand_over, values, &ret, &type);
   return graph_unpacked(g, ret, type, sinfo, name);
 }
 
-static HostValue *call_dps_packed(GraphLower *g, RelaxCall *c, const char *name) {
-  Node *callee = c->args.at[0], *ret, *type;
-  if (!IS(ExternFunc, callee))
+static HostValue *call_extern(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
+  return call_object(g, c->args.at[0], values_of(g, c->args, 1), graph_packed, sinfo, name);
+}
+
+/* It writes to what it is given, and keeps nothing. */
+static HostValue *call_dps_packed(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
+  if (c->sinfo_args.len)
     error_raisef("LowerError", c->node.span,
-                 "call_dps_packed of a function value can't be compiled; name the function");
-  HostValueVec values = {0}, outs = {0}, given = operands(g, c->args.at[1]);
-  for each (HostValue *, v, &given) vec_push(&values, *v);
-  add_outputs(g, c, &values, &outs, true, name);
-  packed_call(g, "tvms_call_packed", host_text(g->host, AS(ExternFunc, callee)->symbol), values,
-              &ret, &type);
-  return results(outs);
+                 "a call does not say yet where it writes: run CallTIRRewrite first");
+  call_object(g, c->args.at[0], operands(g, c->args.at[1]), graph_lent, sinfo, name);
+  return NEW(HostValue, .kind = HOST_TUPLE);
+}
+
+static HostValue *invoke_closure(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
+  return call_object(g, c->args.at[0], operands(g, c->args.at[1]), graph_packed, sinfo, name);
+}
+
+/* A function of the module with its last arguments, which it keeps. */
+HostValue *graph_closure(GraphLower *g, Node *function, HostValueVec captured) {
+  Host *h = g->host;
+  NodeVec bits = {0}, types = {0};
+  if (!IS(GlobalVar, function) || !IS(Function, module_find(g->module, AS(GlobalVar, function)->name)))
+    error_raisef("LowerError", function->span, "only a graph function of the module can be a value");
+  for each (HostValue *, v, &captured) {
+    Node *b, *t;
+    graph_packed(g, *v, &b, &t, h->span);
+    vec_push(&bits, b);
+    vec_push(&types, t);
+  }
+  Node *made = host_call(h, "tvms_frame_closure", HANDLE,
+                         NODES(h->frame, expr_call("address_of", HANDLE, NODES(function), h->span),
+                               host_int(h, captured.len), host_array(h, "captured", INT64, bits),
+                               host_array(h, "captured_types", INT32, types)));
+  return NEW(HostValue, .kind = HOST_VALUE, .bits = host_bits(h, host_object(h, "closure", made)),
+             .type = host_int(h, TVMS_FUNC));
+}
+
+static HostValue *make_closure(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
+  (void)sinfo, (void)name;
+  return graph_closure(g, c->args.at[0], operands(g, c->args.at[1]));
 }
 
 static HostValue *attr_value(GraphLower *g, Node *n) {
@@ -435,33 +477,50 @@ static HostValue *call_operator(GraphLower *g, RelaxCall *c, Node *sinfo, const 
   for each (const char *, key, &info->attrs)
     vec_push(&values, attr_value(g, dict_get(c->attrs, *key)));
   Node *ret, *type;
-  packed_call(g, "tvms_call_packed", host_text(g->host, op), values, &ret, &type);
+  packed_call(g, "tvms_call_packed", host_text(g->host, op), graph_packed, values, &ret, &type);
   return graph_unpacked(g, ret, type, sinfo, name);
 }
 
-HostValue *graph_call(GraphLower *g, RelaxCall *c, Node *sinfo, bool as_object, const char *name) {
-  Node *ret, *type;
-  if (IS(GlobalVar, c->op)) {
-    Node *callee = module_find(g->module, AS(GlobalVar, c->op)->name);
-    if (IS(ExternFunc, callee))
-      packed_call(g, "tvms_call_packed", host_text(g->host, AS(ExternFunc, callee)->symbol),
-                  values_of(g, c->args, 0), &ret, &type);
-    else
-      packed_call(g, "tvms_call_direct",
-                  expr_call("address_of", HANDLE, NODES(c->op), g->host->span),
-                  values_of(g, c->args, 0), &ret, &type);
-    return graph_unpacked(g, ret, type, sinfo, name);
-  }
+/* ---- calls by their sort ---- */
+
+static HostValue *call_global(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
+  Node *callee = module_find(g->module, AS(GlobalVar, c->op)->name), *ret, *type;
+  if (IS(PrimFunc, callee)) return call_kernel(g, c, AS(PrimFunc, callee));
+  if (IS(ExternFunc, callee))
+    return call_object(g, callee, values_of(g, c->args, 0), graph_packed, sinfo, name);
+  packed_call(g, "tvms_call_direct", expr_call("address_of", HANDLE, NODES(c->op), g->host->span),
+              graph_lent, values_of(g, c->args, 0), &ret, &type);
+  return graph_unpacked(g, ret, type, sinfo, name);
+}
+
+/* Forms of call that are no operators with a compute. */
+static const struct {
+  const char *op;
+  HostValue *(*call)(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name);
+} forms[] = {
+    {"relax.call_dps_packed", call_dps_packed},
+    {"relax.call_packed", call_extern},
+    {"relax.call_pure_packed", call_extern},
+    {"relax.call_inplace_packed", call_extern},
+    {"relax.make_closure", make_closure},
+    {"relax.invoke_closure", invoke_closure},
+    {"relax.invoke_pure_closure", invoke_closure},
+    {"relax.builtin.alloc_tensor", graph_alloc_tensor},
+    {"relax.memory.alloc_storage", graph_alloc_storage},
+    {"relax.memory.alloc_tensor", graph_place_tensor},
+    {"relax.memory.view", graph_view},
+    {"relax.memory.kill_tensor", graph_kill_tensor},
+};
+
+HostValue *graph_call(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
+  if (IS(GlobalVar, c->op)) return call_global(g, c, sinfo, name);
   if (!IS(Op, c->op))
-    error_raisef("LowerError", c->node.span,
-                 "a call of a function value can't be compiled; call a function of the module");
+    return call_object(g, c->op, values_of(g, c->args, 0), graph_packed, sinfo, name);
   const char *op = AS(Op, c->op)->name;
-  if (str_same(op, "relax.call_tir") || str_same(op, "relax.call_tir_with_grad"))
-    return call_tir(g, c, as_object, name);
-  if (str_same(op, "relax.call_tir_inplace")) return call_tir_inplace(g, c, as_object, name);
-  if (str_same(op, "relax.call_dps_packed")) return call_dps_packed(g, c, name);
-  if (str_same(op, "relax.call_packed") || str_same(op, "relax.call_pure_packed") ||
-      str_same(op, "relax.call_inplace_packed"))
-    return call_extern(g, c, sinfo, name);
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (str_same(forms[i].op, op)) return forms[i].call(g, c, sinfo, name);
+  if (str_begins(op, "relax.call_tir"))
+    error_raisef("LowerError", c->node.span,
+                 "a call does not say yet where it writes: run CallTIRRewrite first");
   return call_operator(g, c, sinfo, name);
 }

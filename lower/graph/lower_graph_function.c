@@ -1,12 +1,12 @@
 /* lower_graph_function.c -- graph functions become host functions: allocations, kernel calls,
  * control flow.
  *
- * In:  graph functions in normal form, whose operators are legal (call_tir, calls of packed
- * functions and of each other). Out: PrimFuncs with the calling convention of packed functions (see
- * lower/lower.h). Symbolic dims are scalars read from the arguments; a tensor that never leaves the
- * function is workspace of its frame. Not: no memory is shared between intermediate tensors here:
- * that is memory planning. */
+ * In:  graph functions in normal form whose calls say where they write (after CallTIRRewrite), and
+ * whose memory may be planned (lower/memory). Out: PrimFuncs with the calling convention of packed
+ * functions (see lower/lower.h). Symbolic dims are scalars read from the arguments; a tensor that
+ * never leaves the function is workspace of its frame. */
 #include "lower/graph/graph_impl.h"
+#include "lower/memory/memory.h"
 
 Node *graph_dim(GraphLower *g, Node *dim) {
   Node *out = substitute(dim, &g->bound);
@@ -42,6 +42,7 @@ HostValue *graph_operand(GraphLower *g, Node *n) {
     return v;
   }
   case NK_Constant: return constant(g, AS(Constant, n));
+  case NK_GlobalVar: return graph_closure(g, n, (HostValueVec){0});
   case NK_PrimValue:
     return NEW(HostValue, .kind = HOST_SCALAR,
                .scalar = substitute(AS(PrimValue, n)->value, &g->bound));
@@ -69,32 +70,36 @@ HostValue *graph_operand(GraphLower *g, Node *n) {
 
 /* ---- bindings ---- */
 
-static HostValue *tuple_item(GraphLower *g, TupleGetItem *t) {
-  HostValue *v = graph_operand(g, t->tuple);
-  if (v->kind == HOST_TUPLE) return v->fields.at[t->index];
+static HostValue *field_of(GraphLower *g, HostValue *v, int index, Node *sinfo) {
+  if (v->kind == HOST_TUPLE) return v->fields.at[index];
   Host *h = g->host;
   Node *bits = host_array(h, "field", INT64, NODES(int_imm(INT64, 0, h->span))),
        *type = host_array(h, "field_type", INT32, NODES(host_int(h, 0)));
   Node *tuple = expr_call("reinterpret", HANDLE, NODES(v->bits), h->span);
   host_check(
-      h, host_call(h, "tvms_tuple_field", INT32, NODES(tuple, host_int(h, t->index), bits, type)));
-  return graph_unpacked(g, bits, type, t->sinfo, "a field of a tuple");
+      h, host_call(h, "tvms_tuple_field", INT32, NODES(tuple, host_int(h, index), bits, type)));
+  return graph_unpacked(g, bits, type, sinfo, "a field of a tuple");
+}
+
+static HostValue *tuple_item(GraphLower *g, TupleGetItem *t) {
+  return field_of(g, graph_operand(g, t->tuple), t->index, t->sinfo);
 }
 
 static void lower_blocks(GraphLower *g, NodeVec blocks);
 static HostValue *lower_if(GraphLower *g, RelaxIf *n, const char *name);
 
 static HostValue *lower_value(GraphLower *g, Node *value, RelaxVar *var) {
-  bool escapes = map_has(&g->escaping, var);
   switch (value->kind) {
   case NK_RelaxCall:
-    return graph_call(g, AS(RelaxCall, value), AS(RelaxCall, value)->sinfo, escapes, var->name);
+    if (map_has(&g->escaping, var)) map_set(&g->escaping, value, value);
+    return graph_call(g, AS(RelaxCall, value), AS(RelaxCall, value)->sinfo, var->name);
   case NK_TupleGetItem: return tuple_item(g, AS(TupleGetItem, value));
   case NK_RelaxIf: return lower_if(g, AS(RelaxIf, value), var->name);
   case NK_Function:
     error_raisef(
         "LowerError", value->span,
-        "a local function can't be compiled yet as it stands: make '%s' a function of the module",
+        "a local function can't be compiled as it stands: run LambdaLift, or make '%s' a function of "
+        "the module",
         var->name);
   default: return graph_operand(g, value);
   }
@@ -119,9 +124,48 @@ static void lower_blocks(GraphLower *g, NodeVec blocks) {
     for each (Node *, n, &AS(BindingBlock, *b)->bindings) lower_binding(g, *n);
 }
 
-/* ---- branches: each arm leaves its value in two slots ---- */
+/* ---- branches: each arm leaves its value in slots, those of a tuple field by field ---- */
 
-static Node *lower_arm(GraphLower *g, SeqExpr *arm, Node *bits_slot, Node *type_slot) {
+typedef struct Slots Slots;
+struct Slots {
+  Node *sinfo, *bits, *type; /* of a leaf */
+  bool is_tuple;
+  VEC(Slots *) fields;
+};
+
+static Slots *slots_new(GraphLower *g, Node *sinfo, const char *name) {
+  Host *h = g->host;
+  Slots *s = NEW(Slots, .sinfo = sinfo, .is_tuple = IS(TupleStructInfo, sinfo));
+  if (s->is_tuple) {
+    NodeVec fields = AS(TupleStructInfo, sinfo)->fields;
+    for (int i = 0; i < fields.len; i++)
+      vec_push(&s->fields, slots_new(g, fields.at[i], str_format("%s_%d", name, i)));
+    return s;
+  }
+  s->bits = host_array(h, str_format("%s_bits", name), INT64, NODES(int_imm(INT64, 0, h->span)));
+  s->type = host_array(h, str_format("%s_type", name), INT32, NODES(host_int(h, 0)));
+  return s;
+}
+
+static void slots_fill(GraphLower *g, Slots *s, HostValue *v, Span span) {
+  for (int i = 0; i < s->fields.len; i++)
+    slots_fill(g, s->fields.at[i], field_of(g, v, i, s->fields.at[i]->sinfo), span);
+  if (s->is_tuple) return;
+  Node *bits, *type;
+  graph_lent(g, v, &bits, &type, span);
+  host_store(g->host, s->bits, INT64, 0, bits);
+  host_store(g->host, s->type, INT32, 0, type);
+}
+
+static HostValue *slots_value(GraphLower *g, Slots *s, const char *name) {
+  if (!s->is_tuple) return graph_unpacked(g, s->bits, s->type, s->sinfo, name);
+  HostValue *v = NEW(HostValue, .kind = HOST_TUPLE);
+  for (int i = 0; i < s->fields.len; i++)
+    vec_push(&v->fields, slots_value(g, s->fields.at[i], str_format("%s_%d", name, i)));
+  return v;
+}
+
+static Node *lower_arm(GraphLower *g, SeqExpr *arm, Slots *slots) {
   Host *h = g->host;
   Host inner = *h; /* the same function, its own statements */
   inner.items = (NodeVec){0};
@@ -132,10 +176,7 @@ static Node *lower_arm(GraphLower *g, SeqExpr *arm, Node *bits_slot, Node *type_
     if (bound.at[i].key) map_set(&copy, bound.at[i].key, bound.at[i].value);
   g->bound = copy; /* what the arm binds is not known after it */
   lower_blocks(g, arm->blocks);
-  Node *bits, *type;
-  graph_packed(g, graph_operand(g, arm->body), &bits, &type, arm->node.span);
-  host_store(&inner, bits_slot, INT64, 0, bits);
-  host_store(&inner, type_slot, INT32, 0, type);
+  slots_fill(g, slots, graph_operand(g, arm->body), arm->node.span);
   g->bound = bound;
   g->host = h;
   return host_body(&inner);
@@ -151,37 +192,13 @@ static Node *condition(GraphLower *g, Node *cond) {
 
 static HostValue *lower_if(GraphLower *g, RelaxIf *n, const char *name) {
   Host *h = g->host;
-  Node *bits = host_array(h, str_format("%s_bits", name), INT64, NODES(int_imm(INT64, 0, h->span)));
-  Node *type = host_array(h, str_format("%s_type", name), INT32, NODES(host_int(h, 0)));
+  Slots *slots = slots_new(g, n->sinfo, name);
   Node *cond = condition(g, n->cond);
-  Node *then = lower_arm(g, AS(SeqExpr, n->then), bits, type),
-       *orelse = lower_arm(g, AS(SeqExpr, n->orelse), bits, type);
+  Node *then = lower_arm(g, AS(SeqExpr, n->then), slots),
+       *orelse = lower_arm(g, AS(SeqExpr, n->orelse), slots);
   host_add(h,
            MAKE(IfThenElse, n->node.span, VOID_TYPE, .cond = cond, .then = then, .orelse = orelse));
-  return graph_unpacked(g, bits, type, n->sinfo, name);
-}
-
-/* ---- which variables need objects: all but operands of tensor programs and of shape questions
- * ---- */
-
-static void escape(GraphLower *g, Node *n) {
-  if (IS(RelaxVar, n)) map_set(&g->escaping, n, n);
-  if (IS(Tuple, n))
-    for each (Node *, f, &AS(Tuple, n)->fields) escape(g, *f);
-  if (IS(TupleGetItem, n)) escape(g, AS(TupleGetItem, n)->tuple);
-}
-
-static WalkResult find_escapes(Walker *w, Node *n) {
-  GraphLower *g = w->context;
-  if (IS(SeqExpr, n)) escape(g, AS(SeqExpr, n)->body);
-  if (IS(VarBinding, n) && !IS(RelaxCall, AS(VarBinding, n)->value))
-    escape(g, AS(VarBinding, n)->value); /* aliases, tuples */
-  if (IS(MatchCast, n)) escape(g, AS(MatchCast, n)->value);
-  if (!IS(RelaxCall, n)) return WALK_ON;
-  RelaxCall *c = AS(RelaxCall, n);
-  if (IS(Op, c->op) && str_same(AS(Op, c->op)->name, "relax.call_tir")) return WALK_ON;
-  for each (Node *, a, &c->args) escape(g, *a);
-  return WALK_ON;
+  return slots_value(g, slots, name);
 }
 
 /* ---- functions ---- */
@@ -214,6 +231,7 @@ static void lower_parameters(GraphLower *g, Function *f) {
       TensorStructInfo *t = AS(TensorStructInfo, p->sinfo);
       Node *object = host_tensor_arg(h, i, p->name, t->ndim, t->elem);
       v = NEW(HostValue, .kind = HOST_TENSOR, .object = object, .elem = t->elem);
+      v->type = host_let(h, str_format("%s_type", p->name), host_load(h, h->types, INT32, i));
       NodeVec dims;
       for (int k = 0; k < t->ndim; k++)
         vec_push(&v->dims,
@@ -233,16 +251,45 @@ static void lower_parameters(GraphLower *g, Function *f) {
   host_check_dims(h, &checks, &g->bound);
 }
 
-static Node *lower_function(Node *module, Function *f, const char *name) {
+/* Memory is planned for no more than the bounds that the function promises. */
+static void check_bounds(GraphLower *g, Function *f) {
+  Host *h = g->host;
+  for (int i = 0; i < g->bound.len; i++) {
+    Node *var = (Node *)(uintptr_t)g->bound.at[i].key;
+    int64_t bound = memory_upper_bound(f, AS(Var, var)->name);
+    if (bound < 0) continue;
+    Node *value = expr_cast(INT64, g->bound.at[i].value, h->span);
+    host_check(h, host_call(h, "tvms_check_bound", INT32,
+                            NODES(host_text(h, h->name), host_text(h, AS(Var, var)->name), value,
+                                  int_imm(INT64, bound, h->span))));
+  }
+}
+
+static void find_escapes(GraphLower *g, Function *f) {
+  Aliases a = memory_aliases(g->module, &f->node);
+  const Map *sets[] = {&a.opaque, &a.leaves};
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < sets[k]->len; i++)
+      map_set(&g->escaping, sets[k]->at[i].key, sets[k]->at[i].value);
+}
+
+static bool has_option(const Target *t, const char *name) {
+  return t && map_has(&t->options, str_intern(name)) && target_option_int(t, name);
+}
+
+static Node *lower_function(Node *module, Function *f, const char *name, const Target *target) {
   Host h = host_new(name, f->node.span);
-  GraphLower g = {.module = module, .host = &h};
-  Walker w = {.enter = find_escapes, .context = &g};
-  walk(&w, f->body);
+  GraphLower g = {.module = module,
+                  .host = &h,
+                  .poison = has_option(target, "poison-memory"),
+                  .profile = has_option(target, "profile")};
+  find_escapes(&g, f);
   host_check(&h, host_call(&h, "tvms_arg_count", INT32,
                            NODES(host_text(&h, name), h.count, host_int(&h, f->params.len))));
   Node *frame = host_object(&h, "frame", host_call(&h, "tvms_frame_begin", HANDLE, (NodeVec){0}));
   h.frame = frame;
   lower_parameters(&g, f);
+  check_bounds(&g, f);
   SeqExpr *body = AS(SeqExpr, f->body);
   lower_blocks(&g, body->blocks);
   Node *bits, *type;
@@ -253,14 +300,13 @@ static Node *lower_function(Node *module, Function *f, const char *name) {
 }
 
 Node *pass_lower_graph_function(Node *module, const PassContext *context) {
-  (void)context;
   IRModule *m = AS(IRModule, module);
   Node *out = module;
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
     if (IS(Function, m->functions.at[i]))
       out = module_with(out, m->globals.at[i],
-                        lower_function(module, AS(Function, m->functions.at[i]), name));
+                        lower_function(module, AS(Function, m->functions.at[i]), name, context->target));
     else if (IS(ExternFunc, m->functions.at[i])) out = module_without(out, name);
   }
   return out;

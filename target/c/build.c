@@ -97,8 +97,9 @@ static void emit(void *context) {
 }
 
 void c_emit(Node *module, const Target *target, EmitKind kind, const char *path) {
-  if (kind == EMIT_LLVM)
-    error_raisef("CompileError", (Span){0}, "the c target writes no LLVM IR: use --target llvm");
+  if (kind == EMIT_LLVM || kind == EMIT_ARCHIVE)
+    error_raisef("CompileError", (Span){0}, "the c target writes no %s: use --target llvm",
+                 kind == EMIT_LLVM ? "LLVM IR" : "archives");
   Build b = {.module = module, .target = target, .kind = kind};
   b.path = output_begin(path);
   Error *error = protect(emit, &b);

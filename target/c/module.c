@@ -2,6 +2,7 @@
  *
  * Functions that no export reaches are left out, as are helpers that no line calls: the text
  * compiles without warnings. */
+#include "target/describe.h"
 #include "target/abi_table.h"
 #include "target/c/c.h"
 #include "target/runtime/tvms.h"
@@ -99,6 +100,10 @@ static void add_module_info(CGen *g, Str *s, const NodeVec *exports) {
              "const TvmsModuleInfo tvms_module_info = {%d, %d, tvms_names, tvms_functions, "
              "tvms_signatures,\n  %s};\n",
              TVMS_ABI_VERSION, exports->len, c_string(target_text(g->target)));
+  str_printf(s,
+             "\nextern const char tvms_module_text[];\n"
+             "const char tvms_module_text[] = %s;\n",
+             c_string(module_description(g->module, g->target, "any")));
 }
 
 /* ---- functions ---- */

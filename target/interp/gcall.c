@@ -341,13 +341,26 @@ static GraphValue call_py_func(GraphFrame *g, RelaxCall *c, const char *what) {
 
 /* A function value, called with the fields of a tuple. */
 static GraphValue invoke_closure(GraphFrame *g, RelaxCall *c, const char *what) {
-  GraphValue f = gframe_eval(g, c->args.at[0], "the closure");
+  GraphValue f = gframe_eval(g, c->args.at[0], "the closure"), v;
   GraphValueVec values = operands(g, c->args.at[1]);
-  if (f.type != VALUE_CLOSURE)
-    fault(c->node.span, "%s: %s is no closure", g->name, gvalue_text(&f));
-  GraphValue v = gframe_call_function(f.closure, values.at, values.len, c->node.span);
+  if (f.type == TVMS_FUNC) v = call_object(g, f.bits.p, &values, c->node.span);
+  else if (f.type == VALUE_CLOSURE)
+    v = gframe_call_function(f.closure, values.at, values.len, c->node.span);
+  else fault(c->node.span, "%s: %s is no closure", g->name, gvalue_text(&f));
   match_one(g, &v, c->sinfo, what, c->node.span);
   return v;
+}
+
+/* A function of the module with its last arguments. */
+static GraphValue make_closure(GraphFrame *g, RelaxCall *c, const char *what) {
+  (void)what;
+  GraphValue f = gframe_eval(g, c->args.at[0], "the function of a closure");
+  if (f.type != VALUE_CLOSURE)
+    fault(c->node.span, "%s: %s is no graph function", g->name, gvalue_text(&f));
+  GraphValueVec kept = operands(g, c->args.at[1]);
+  Closure *closure = gc_copy(f.closure, sizeof *f.closure);
+  closure->last = gvalue_tuple(kept.len, kept.at).tuple;
+  return (GraphValue){.type = VALUE_CLOSURE, .closure = closure};
 }
 
 static const struct {
@@ -364,8 +377,14 @@ static const struct {
     {"relax.call_inplace_packed", call_packed, 1},
     {"relax.call_builtin_with_ctx", call_with_tuple, 2},
     {"relax.call_py_func", call_py_func, 2},
+    {"relax.make_closure", make_closure, 2},
     {"relax.invoke_closure", invoke_closure, 2},
     {"relax.invoke_pure_closure", invoke_closure, 2},
+    {"relax.builtin.alloc_tensor", gmemory_new_tensor, 2},
+    {"relax.memory.alloc_storage", gmemory_storage, 1},
+    {"relax.memory.alloc_tensor", gmemory_tensor, 4},
+    {"relax.memory.view", gmemory_view, 4},
+    {"relax.memory.kill_tensor", gmemory_kill, 1},
 };
 
 static GraphValue call_named(GraphFrame *g, RelaxCall *c, const char *name, const char *what) {

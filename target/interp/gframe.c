@@ -278,13 +278,22 @@ static void bind_params(GraphFrame *g, Function *f, const GraphValue *args, Span
   match_dims(g, &later, span);
 }
 
-GraphValue gframe_call_function(const Closure *c, const GraphValue *args, int n, Span span) {
+/* The arguments, and behind them those that the closure keeps. */
+static GraphValueVec all_arguments(const Closure *c, const GraphValue *args, int n) {
+  GraphValueVec all = {0};
+  for (int i = 0; i < n; i++) vec_push(&all, args[i]);
+  for (int i = 0; c->last && i < c->last->n; i++) vec_push(&all, c->last->at[i]);
+  return all;
+}
+
+GraphValue gframe_call_function(const Closure *c, const GraphValue *given, int count, Span span) {
   Function *f = c->f;
+  GraphValueVec args = all_arguments(c, given, count);
   Mark mark = interp_mark();
   interp_check_depth(c->name, span);
-  if (tvms_arg_count((char *)(uintptr_t)c->name, n, f->params.len)) fault_runtime(span);
+  if (tvms_arg_count((char *)(uintptr_t)c->name, args.len, f->params.len)) fault_runtime(span);
   GraphFrame *g = new_frame(c);
-  bind_params(g, f, args, span);
+  bind_params(g, f, args.at, span);
   GraphValue v = run_seq(g, f->body, "the result");
   match_computed(g, &v, f->ret_sinfo, "the result", place(f->body, f->node.span));
   gvalue_release_but(&v, mark);

@@ -93,11 +93,16 @@ static void keep_frame(Keep *k, GraphFrame *g) {
     if (g->defined[i]) keep(k, &g->values[i]);
 }
 
+static void keep_closure(Keep *k, const Closure *c) {
+  keep_frame(k, c->captured);
+  for (int i = 0; c->last && i < c->last->n; i++) keep(k, &c->last->at[i]);
+}
+
 static void keep(Keep *k, const GraphValue *v) {
   interp_check_depth("a value", (Span){0});
   if (v->type == TVMS_TUPLE)
     for (int i = 0; i < v->tuple->n; i++) keep(k, &v->tuple->at[i]);
-  else if (v->type == VALUE_CLOSURE) keep_frame(k, v->closure->captured);
+  else if (v->type == VALUE_CLOSURE) keep_closure(k, v->closure);
   else if (v->type >= TVMS_TENSOR) vec_push(&k->objects, tvms_retain(v->bits.p));
   if (gvalue_tensor(v)) keep_memory(k, gvalue_tensor(v));
 }

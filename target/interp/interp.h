@@ -72,6 +72,8 @@ Memory *memory_new(int64_t nbytes, const char *name, Span span); /* never writte
 /* Memory of others, e.g. of a tensor. Known memory that holds it all stays as it is. */
 Memory *memory_note(void *at, size_t nbytes, bool written, const char *name);
 void memory_note_tensor(const DLTensor *t, bool written, const char *name);
+/* The elements of a tensor were given up: they count as never written. */
+void memory_unwritten(const DLTensor *t);
 void memory_written(const void *at); /* foreign code may have written all of the memory there */
 void memory_wrote(const char *at, int nbytes); /* these bytes were */
 /* Forgets (and frees) what was made since, but for what is to be kept. */
@@ -318,12 +320,15 @@ typedef struct GraphFrame GraphFrame;
 typedef struct GraphValue GraphValue;
 typedef struct GraphCode GraphCode;
 
+struct GraphTuple;
+
 /* A function value: of the module, or a local one with the frame it was made in. */
 typedef struct Closure {
   Function *f;
   const char *name;
   GraphCode *code;
-  GraphFrame *captured; /* NULL: a function of the module */
+  GraphFrame *captured;    /* NULL: a function of the module */
+  struct GraphTuple *last; /* arguments that it keeps, behind those of a call; or NULL */
 } Closure;
 
 typedef struct GraphTuple {
@@ -421,6 +426,13 @@ void match_one(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, Span
 void match_computed(GraphFrame *g, const GraphValue *v, Node *sinfo, const char *what, Span span);
 
 /* ---- module.c ---- */
+
+/* Calls that give memory (gmemory.c). */
+GraphValue gmemory_new_tensor(GraphFrame *g, RelaxCall *c, const char *what);
+GraphValue gmemory_storage(GraphFrame *g, RelaxCall *c, const char *what);
+GraphValue gmemory_tensor(GraphFrame *g, RelaxCall *c, const char *what);
+GraphValue gmemory_view(GraphFrame *g, RelaxCall *c, const char *what);
+GraphValue gmemory_kill(GraphFrame *g, RelaxCall *c, const char *what);
 
 /* A module that was loaded. */
 struct Module {

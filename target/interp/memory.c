@@ -94,11 +94,23 @@ Memory *memory_note(void *at, size_t nbytes, bool written, const char *name) {
   return add(NEW(Memory, .lo = lo, .hi = hi, .end = hi, .shadow = shadow, .name = name));
 }
 
-void memory_note_tensor(const DLTensor *t, bool written, const char *name) {
+static int64_t tensor_nbytes(const DLTensor *t) {
   int64_t n = (t->dtype.bits * (int64_t)t->dtype.lanes + 7) / 8;
   for (int i = 0; i < t->ndim; i++) n *= t->shape[i];
+  return n;
+}
+
+void memory_note_tensor(const DLTensor *t, bool written, const char *name) {
+  int64_t n = tensor_nbytes(t);
   if (t->device.device_type != kDLCPU || !t->data || n <= 0) return;
   memory_note((char *)t->data + t->byte_offset, (size_t)n, written, name);
+}
+
+void memory_unwritten(const DLTensor *t) {
+  char *at = (char *)t->data + t->byte_offset;
+  int64_t n = tensor_nbytes(t);
+  Memory *m = memory_find(at);
+  if (m && m->shadow && at + n <= m->hi) memset(m->shadow + (at - m->lo), 0, (size_t)n);
 }
 
 void memory_written(const void *at) {

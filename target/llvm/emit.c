@@ -1,4 +1,5 @@
 /* emit.c -- files: LLVM's text, assembly, objects and shared libraries. */
+#include "target/command.h"
 #include "target/output.h"
 #include "target/llvm/codegen.h"
 #include <unistd.h>
@@ -21,6 +22,15 @@ static void emit_text(Emission *e) {
     raise_llvm(str_format("can't write '%s'", e->temporary), message);
 }
 
+static void archive(Emission *e) {
+  const char *words[] = {"ar", "rcs", e->temporary, e->object, NULL};
+  int status;
+  const char *said;
+  if (!command_run(words, &status, &said))
+    error_raisef("CompileError", (Span){0}, "ar is needed to make an archive, and not installed");
+  if (status) error_raisef("CompileError", (Span){0}, "ar can't make the archive: %s", said);
+}
+
 static void link_for_machine(Emission *e) {
   char *triple = LLVMGetTargetMachineTriple(e->gen.machine);
   const char *copy = str_copy_n(triple, strlen(triple));
@@ -35,6 +45,10 @@ static void emit(void *context) {
   case EMIT_LLVM: emit_text(e); break;
   case EMIT_ASM: emit_machine_code(e, LLVMAssemblyFile, e->temporary); break;
   case EMIT_OBJECT: emit_machine_code(e, LLVMObjectFile, e->temporary); break;
+  case EMIT_ARCHIVE:
+    emit_machine_code(e, LLVMObjectFile, e->object);
+    archive(e);
+    break;
   case EMIT_SHARED:
     emit_machine_code(e, LLVMObjectFile, e->object);
     link_for_machine(e);

@@ -4,10 +4,26 @@
  * meets one of the C library. Who loads a module finds its functions by the table tvms_module_info
  * (abi.h). */
 #include "target/llvm/codegen.h"
+#include "target/describe.h"
 #include "target/runtime/abi.h"
 #include <llvm-c/Target.h>
 
 /* ---- tvms_module_info ---- */
+
+/* Seen from outside. Weak: a program may be linked from several modules. */
+static void gen_exported(Gen *g, LLVMValueRef value, const char *name) {
+  LLVMValueRef global = LLVMAddGlobal(g->out, LLVMTypeOf(value), name);
+  LLVMSetInitializer(global, value);
+  LLVMSetGlobalConstant(global, true);
+  LLVMSetLinkage(global, LLVMWeakAnyLinkage);
+}
+
+/* Found in the file by its first bytes: nobody refers to it. */
+static void gen_description(Gen *g) {
+  const char *text = module_description(g->module, g->target, LLVMGetTarget(g->out));
+  gen_exported(g, LLVMConstStringInContext2(g->context, text, strlen(text), false),
+               "tvms_module_text");
+}
 
 static LLVMValueRef constant_global(Gen *g, LLVMValueRef value, const char *name) {
   LLVMValueRef global = LLVMAddGlobal(g->out, LLVMTypeOf(value), name);
@@ -40,9 +56,7 @@ static void gen_module_info(Gen *g, const NodeVec *exports) {
                            pointer_table(g, n, signatures, "signatures"),
                            const_text(g, target_text(g->target))};
   LLVMValueRef info = LLVMConstStructInContext(g->context, fields, 6, false);
-  LLVMValueRef global = LLVMAddGlobal(g->out, LLVMTypeOf(info), "tvms_module_info");
-  LLVMSetInitializer(global, info);
-  LLVMSetGlobalConstant(global, true);
+  gen_exported(g, info, "tvms_module_info");
 }
 
 /* ---- the module ---- */
@@ -81,6 +95,7 @@ void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
     if (IS(PrimFunc, m->functions.at[i]))
       gen_function(g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
   gen_module_info(g, &exports);
+  if (!in_process) gen_description(g);
   debug_end(g);
   optimize_module(g);
 }

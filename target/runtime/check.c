@@ -179,3 +179,10 @@ int tvms_check_value(void *func, void *param, int64_t expected, int64_t actual, 
   return tvms_set_error("%s must be %" PRId64 "%s, but is %" PRId64,
                         argument_text(what, func, param), expected, aside, actual);
 }
+
+int tvms_check_bound(void *func, void *dim, int64_t value, int64_t bound) {
+  if (value <= bound) return 0;
+  return tvms_set_error("%s: dimension '%s' is %" PRId64
+                        ", but memory was planned for at most %" PRId64 " (tir_var_upper_bound)",
+                        (char *)func, (char *)dim, value, bound);
+}

@@ -178,11 +178,18 @@ void *tvms_frame_tensor(void *frame, int32_t ndim, void *shape, int32_t code, in
   return owned_set(frame, o, TVMS_TENSOR, (TvmsValue){.p = t});
 }
 
-void *tvms_frame_reshape(void *frame, void *tensor, int32_t ndim, void *shape) {
-  TvmsTensor *t = NULL;
-  Owned *o = owned_new(frame);
-  if (!o || tvms_tensor_reshape(&t, tensor, ndim, shape)) return NULL;
-  return owned_set(frame, o, TVMS_TENSOR, (TvmsValue){.p = t});
+void *tvms_frame_view(void *frame, void *data, int32_t ndim, void *shape, int32_t code,
+                      int32_t bits, int32_t lanes) {
+  size_t dims = sizeof(int64_t) * (size_t)ndim;
+  DLTensor *t = arena_alloc(((Frame *)frame)->arena, sizeof *t + dims);
+  if (!t) return NULL;
+  *t = (DLTensor){.data = data,
+                  .device = {kDLCPU, 0},
+                  .ndim = ndim,
+                  .dtype = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes},
+                  .shape = (int64_t *)(void *)(t + 1)};
+  if (ndim) memcpy(t->shape, shape, dims);
+  return t;
 }
 
 void *tvms_frame_shape(void *frame, int32_t ndim, void *dims) {
@@ -199,6 +206,12 @@ void *tvms_frame_tuple(void *frame, int32_t n, void *values, void *types) {
   return owned_set(frame, o, TVMS_TUPLE, (TvmsValue){.p = t});
 }
 
+void *tvms_frame_closure(void *frame, void *fn, int32_t n, void *values, void *types) {
+  Owned *o = owned_new(frame);
+  TvmsFunc *f = o ? tvms__closure_new((TvmsPackedFunc)(uintptr_t)fn, n, values, types) : NULL;
+  return f ? owned_set(frame, o, TVMS_FUNC, (TvmsValue){.p = f}) : NULL;
+}
+
 /* The frame owns what the call returned, if that needs an owner. */
 static int own_result(Frame *f, Owned *o, const TvmsValue *ret, const int *ret_type) {
   if (*ret_type == TVMS_STR || *ret_type >= TVMS_TENSOR) owned_set(f, o, *ret_type, *ret);
@@ -213,6 +226,13 @@ int tvms_call_packed(void *frame, void *name, void *args, void *types, int32_t n
   int status = tvms__func_invoke(f->fn, f->self, name, args, types, n, ret, ret_type);
   tvms_release(f);
   return status ? -1 : own_result(frame, o, ret, ret_type);
+}
+
+int tvms_call_func(void *frame, void *func, void *args, void *types, int32_t n, void *ret,
+                   void *ret_type) {
+  Owned *o = owned_new(frame);
+  if (!o || tvms_func_call(func, args, types, n, ret, ret_type)) return -1;
+  return own_result(frame, o, ret, ret_type);
 }
 
 int tvms_call_direct(void *frame, void *fn, void *args, void *types, int32_t n, void *ret,

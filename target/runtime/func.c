@@ -50,10 +50,20 @@ int tvms__func_invoke(TvmsPackedFunc fn, void *self, const char *name, const Tvm
                         type, tvms__type_text(type));
 }
 
+/* Whose code the thread runs. */
+static _Thread_local TvmsModule *current_module;
+
 int tvms_func_call(TvmsFunc *f, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
                    int *ret_type) {
-  return tvms__func_invoke(f->fn, f->self, "the packed function", args, types, n, ret, ret_type);
+  TvmsModule *outer = current_module;
+  current_module = f->module;
+  int status =
+      tvms__func_invoke(f->fn, f->self, "the packed function", args, types, n, ret, ret_type);
+  current_module = outer;
+  return status;
 }
+
+void tvms__func_keep_module(TvmsFunc *f) { f->module = tvms_retain(current_module); }
 
 /* ---- the registry ---- */
 

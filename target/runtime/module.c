@@ -125,6 +125,7 @@ int tvms_module_load(TvmsModule **out, const char *path) {
   char *name = library_path(path);
   if (!name) return -1;
   make_runtime_global();
+  if (tvms__library_check(name)) return free(name), -1;
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   free(name);
   if (!library) return load_failed(path);

@@ -54,6 +54,13 @@ void *tvms__object_tail(void *object, size_t nbytes);
 /* 64-byte aligned; nbytes is a multiple of 64. For free(). NULL without an error set. */
 void *tvms__memory_new(size_t nbytes);
 
+/* A function of the module that the thread is in, with its last arguments; NULL and an error. */
+TvmsFunc *tvms__closure_new(TvmsPackedFunc fn, int n, const TvmsValue *values, const int *types);
+void tvms__func_keep_module(TvmsFunc *f);
+
+/* -1 and an error if the file is surely no library that dlopen can load here. */
+int tvms__library_check(const char *path);
+
 int tvms__error_no_memory(size_t nbytes); /* -1 */
 void tvms__error_clear(void);
 

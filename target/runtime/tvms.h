@@ -170,6 +170,14 @@ typedef struct TvmsExport {
 int tvms_module_new(TvmsModule **out, int n, const TvmsExport *functions, void *state,
                     void (*release)(void *state));
 
+/* ---- profile: of modules built with the target option -profile ---- */
+
+/* What was recorded of kernels since the start or the last reset: a trace for chrome://tracing and
+ * Perfetto if the path ends in .json, else a table of calls, time, bytes and GFLOP/s. With
+ * TVMS_PROFILE=FILE in the environment the same is written at the end of the process. */
+int tvms_profile_write(const char *path);
+void tvms_profile_reset(void);
+
 /* ---- threads ---- */
 
 /* Threads that T.parallel uses, the caller included; 0: one for each core. Takes effect at once. */

@@ -25,7 +25,7 @@ T
 
 # By the ending of the name, and by --emit.
 is() { head -c 4096 "$1" | tr -d '\0' | grep -qF -- "$2" || { echo "$1 is no $2"; bad=1; }; }
-for form in so:.so:ELF obj:.o:ELF asm:.s:__tvms_main: llvm-ir:.ll:target\ triple c:.c:int32_t tvms-lowered:.tvms:T.prim_func; do
+for form in so:.so:ELF obj:.o:ELF archive:.a:arch asm:.s:__tvms_main: llvm-ir:.ll:target\ triple c:.c:int32_t tvms-lowered:.tvms:T.prim_func; do
   word=${form%%:*} rest=${form#*:}
   ending=${rest%%:*} mark=${rest#*:}
   expect 0 '' "$tvms" build net.tvms -o "by_ending$ending"
@@ -33,12 +33,22 @@ for form in so:.so:ELF obj:.o:ELF asm:.s:__tvms_main: llvm-ir:.ll:target\ triple
   is "by_word_$word" "$mark"
   is "by_ending$ending" "$mark"
 done
-expect 2 'end it in one of .so, .o, .s, .ll, .c, .tvms, or give --emit with one of so, obj, asm' "$tvms" build net.tvms -o net.exe
-expect 2 '--emit exe: there are so, obj, asm, llvm-ir, c, tvms-lowered' "$tvms" build net.tvms --emit exe -o net
+expect 2 'end it in one of .so, .o, .a, .s, .ll, .c, .tvms, or give --emit with one of so, obj, archive, asm' "$tvms" build net.tvms -o net.exe
+expect 2 '--emit exe: there are so, obj, archive, asm, llvm-ir, c, tvms-lowered' "$tvms" build net.tvms --emit exe -o net
 expect 1 'the llvm target writes no C: use --target c' "$tvms" build net.tvms --target llvm -o net.c
 expect 1 'the c target writes no LLVM IR: use --target llvm' "$tvms" build net.tvms --target c -o net.ll
 expect 1 'target interp writes no files' "$tvms" build net.tvms --target interp -o net.so
 [ ! -e net.c ] && [ ! -e net.ll ] && [ ! -e net.exe ] || { echo 'a refused form was written'; bad=1; }
+
+# Memory: plans come within 5 % of what is live at once, and are drawn.
+(cat "$tests/../memory/networks.tvms"; echo 'print(Networks.script(show_meta=True))') >make.tvms
+"$tvms" make.tvms >networks.tvms
+expect 0 'live at most' "$tvms" build networks.tvms --target 'llvm -opt-level=0' -o networks.so --report
+[ "$(awk '$4 ~ /%/ && $4 + 0 <= 105 && $5 > 20' out | wc -l)" = 5 ] || fail 'a plan is far from the lower bound'
+for name in resnet unet densenet inception transformer; do
+  is "networks.so.$name.svg" '<svg xmlns'
+  expect 0 '' grep -q '</svg>' "networks.so.$name.svg"
+done
 
 # The lowered module is a program: it reads back and runs.
 expect 0 'well-formed' "$tvms" check --roundtrip by_ending.tvms

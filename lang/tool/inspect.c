@@ -1,0 +1,50 @@
+/* inspect.c -- `tvms inspect`: what a compiled file tells of itself, for whatever machine it is. */
+#include "lang/tool/tool.h"
+#include "target/describe.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The text of the description, or NULL. */
+static const char *find_description(const char *file, size_t n) {
+  size_t mark = strlen(DESCRIPTION_MARK);
+  const char *at = n ? memmem(file, n, DESCRIPTION_MARK, mark) : NULL;
+  if (!at) return NULL;
+  at += mark;
+  const char *end = memchr(at, '\0', n - (size_t)(at - file));
+  return end ? str_copy_n(at, (size_t)(end - at)) : NULL;
+}
+
+static int failed(const char *path, const char *why) {
+  fprintf(stderr, "tvms: error: inspect: '%s': %s\n", path, why);
+  return STATUS_ERROR;
+}
+
+static int inspect(const char *path) {
+  struct stat s;
+  int fd = open(path, O_RDONLY);
+  if (fd < 0 || fstat(fd, &s)) return failed(path, strerror(errno));
+  size_t n = S_ISREG(s.st_mode) ? (size_t)s.st_size : 0;
+  void *file = n ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  close(fd);
+  if (file == MAP_FAILED) return failed(path, "it is empty, or no regular file");
+  const char *text = find_description(file, n);
+  munmap(file, n);
+  if (!text)
+    return failed(path, "it holds no description of a module: tvms build did not make it, or it "
+                        "was cut short");
+  printf("%s\n%s", path, text);
+  return STATUS_OK;
+}
+
+int tool_inspect(int argc, char **argv) {
+  int status, worst = STATUS_OK;
+  if (!options_parse(NULL, 0, &argc, argv, &status)) return status;
+  if (argc < 2) return usage_error("inspect", "which file?");
+  for (int i = 1; i < argc; i++)
+    if (inspect(argv[i]) != STATUS_OK) worst = STATUS_ERROR;
+  return worst;
+}

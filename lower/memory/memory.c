@@ -1,0 +1,148 @@
+/* memory.c -- reading and making the bindings that the passes here work on. */
+#include "lower/memory/memory.h"
+
+bool is_op_call(const Node *n, const char *name) {
+  if (!IS(RelaxCall, n)) return false;
+  const Node *op = ((const RelaxCall *)(const void *)n)->op;
+  return IS(Op, op) && str_same(((const Op *)(const void *)op)->name, name);
+}
+
+bool memory_is_root(const Node *value) {
+  return is_op_call(value, "relax.builtin.alloc_tensor") ||
+         is_op_call(value, "relax.memory.alloc_tensor");
+}
+
+Node *memory_call(const char *op, NodeVec args, Node *sinfo, Span span) {
+  return MAKE(RelaxCall, span, VOID_TYPE, .sinfo = sinfo, .op = op_get(op), .args = args);
+}
+
+Node *memory_var(const char *name, Node *sinfo, Span span) {
+  return MAKE(RelaxVar, span, VOID_TYPE, .sinfo = sinfo, .name = name);
+}
+
+Node *memory_bind(Node *var, Node *value) {
+  return MAKE(VarBinding, value->span, VOID_TYPE, .value = value, .var = var);
+}
+
+Node *memory_shape(NodeVec dims, Span span) {
+  Node *info =
+      MAKE(ShapeStructInfo, span, VOID_TYPE, .known = true, .values = dims, .ndim = dims.len);
+  return MAKE(ShapeExpr, span, VOID_TYPE, .sinfo = info, .values = dims);
+}
+
+Node *memory_number(Node *value, Span span) {
+  Node *info = MAKE(PrimStructInfo, span, VOID_TYPE, .value = value, .elem = value->dtype);
+  return MAKE(PrimValue, span, VOID_TYPE, .sinfo = info, .value = value);
+}
+
+static Node *dtype_value(DataType t, Span span) {
+  return MAKE(DataTypeImm, span, VOID_TYPE, .sinfo = sinfo_object(), .value = t);
+}
+
+Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span) {
+  NodeVec dims = {0};
+  sinfo_tensor_shape(sinfo, &dims);
+  NodeVec args = NODES(of, memory_shape(dims, span),
+                       dtype_value(AS(TensorStructInfo, sinfo)->elem, span),
+                       memory_number(byte_offset, span));
+  return memory_call("relax.memory.view", args, sinfo, span);
+}
+
+Node *memory_new_tensor(Node *sinfo, Span span) {
+  NodeVec dims;
+  if (!sinfo_tensor_shape(sinfo, &dims))
+    error_raisef("LowerError", span, "the shape of what the call writes is not known");
+  NodeVec args = NODES(memory_shape(dims, span),
+                       dtype_value(AS(TensorStructInfo, sinfo)->elem, span),
+                       memory_number(int_imm(INT64, 0, span), span),
+                       MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(),
+                            .value = "global"));
+  return memory_call("relax.builtin.alloc_tensor", args, sinfo, span);
+}
+
+Node *memory_nbytes(Node *sinfo) {
+  NodeVec dims = {0};
+  sinfo_tensor_shape(sinfo, &dims);
+  Node *n = int_imm(INT64, dtype_nbytes(AS(TensorStructInfo, sinfo)->elem), sinfo->span);
+  for each (Node *, d, &dims) n = expr_mul(n, expr_cast(INT64, *d, sinfo->span));
+  return n;
+}
+
+Node *memory_function(Node *function, NodeVec blocks) {
+  Function f = *AS(Function, function);
+  SeqExpr body = *AS(SeqExpr, f.body);
+  body.blocks = blocks_normal(blocks);
+  f.body = gc_copy(&body, sizeof body);
+  return gc_copy(&f, sizeof f);
+}
+
+static Node *rewrite_seq(Bindings *b, Node *seq);
+
+static Node *rewrite_arms(Bindings *b, Node *n) {
+  if (!IS(VarBinding, n) || !IS(RelaxIf, AS(VarBinding, n)->value)) return n;
+  RelaxIf i = *AS(RelaxIf, AS(VarBinding, n)->value);
+  Node *then = rewrite_seq(b, i.then), *orelse = rewrite_seq(b, i.orelse);
+  if (then == i.then && orelse == i.orelse) return n;
+  i.then = then;
+  i.orelse = orelse;
+  return memory_bind(AS(VarBinding, n)->var, gc_copy(&i, sizeof i));
+}
+
+static bool same_bindings(NodeVec a, NodeVec b) {
+  return a.len == b.len && (!a.len || memcmp(a.at, b.at, sizeof *a.at * (size_t)a.len) == 0);
+}
+
+static Node *rewrite_seq(Bindings *b, Node *seq) {
+  SeqExpr s = *AS(SeqExpr, seq);
+  NodeVec blocks = {0};
+  bool changed = false;
+  for each (Node *, n, &s.blocks) {
+    BindingBlock block = *AS(BindingBlock, *n);
+    NodeVec inner = {0}, out = {0};
+    for each (Node *, x, &block.bindings) vec_push(&inner, rewrite_arms(b, *x));
+    b->rewrite(b, inner, &out);
+    bool same = same_bindings(out, block.bindings);
+    block.bindings = out;
+    vec_push(&blocks, same ? *n : gc_copy(&block, sizeof block));
+    changed |= !same;
+  }
+  if (!changed) return seq;
+  s.blocks = blocks_normal(blocks);
+  return gc_copy(&s, sizeof s);
+}
+
+Node *memory_rewrite(Bindings *b, Node *function) {
+  Function f = *AS(Function, function);
+  Node *body = rewrite_seq(b, f.body);
+  if (body == f.body) return function;
+  f.body = body;
+  return gc_copy(&f, sizeof f);
+}
+
+int64_t memory_upper_bound(Function *f, const char *var) {
+  Node *bounds = dict_get(f->attrs, "tir_var_upper_bound");
+  int64_t value;
+  if (!IS(Dict, bounds) || !expr_is_const_int(dict_get(bounds, str_intern(var)), &value)) return -1;
+  return value < 0 ? 0 : value;
+}
+
+static void enter_bounds(Function *f, Analyzer *a, Node *sinfo) {
+  NodeVec dims = {0};
+  sinfo_tensor_shape(sinfo, &dims);
+  if (IS(ShapeStructInfo, sinfo)) dims = AS(ShapeStructInfo, sinfo)->values;
+  if (IS(TupleStructInfo, sinfo))
+    for each (Node *, x, &AS(TupleStructInfo, sinfo)->fields) enter_bounds(f, a, *x);
+  for each (Node *, d, &dims) {
+    if (!IS(Var, *d)) continue;
+    int64_t bound = memory_upper_bound(f, AS(Var, *d)->name);
+    Span span = (*d)->span;
+    arith_enter(a, expr_binary(NK_GE, *d, int_imm((*d)->dtype, 0, span), span));
+    if (bound >= 0) arith_enter(a, expr_binary(NK_LE, *d, int_imm((*d)->dtype, bound, span), span));
+  }
+}
+
+Analyzer *memory_analyzer(Function *f) {
+  Analyzer *a = arith_new();
+  for each (Node *, p, &f->params) enter_bounds(f, a, sinfo_of(*p));
+  return a;
+}

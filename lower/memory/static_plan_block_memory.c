@@ -1,0 +1,269 @@
+/* static_plan_block_memory.c -- the tensors of a function get their places in one storage.
+ *
+ * In:  roots bound by R.builtin.alloc_tensor, everything else that names their memory (memory.h).
+ * Out: one R.memory.alloc_storage at the start, R.memory.alloc_tensor at an offset in it for each
+ *      root that stays inside the function, R.memory.kill_tensor behind its last use.
+ *
+ * Sizes in symbolic dims: dims with an upper bound (attribute tir_var_upper_bound of the function)
+ * count as that. For others the plan is made for a typical size; of the plan only the order of
+ * neighbours is kept, and an offset is the largest end of those that lie below: so it holds for
+ * every size. Tensors whose dims are known only later in the function are not planned. */
+#include "lower/memory/memory.h"
+
+typedef struct Plan {
+  Function *f;
+  Liveness *live;
+  Map dims;  /* variables of the parameters, to themselves */
+  Map upper; /* those with a bound, to the bound */
+  PlanItems items;
+  NodeVec sizes, offsets; /* beside items: int64 expressions */
+  Map index;              /* root to its number + 1 */
+  Analyzer *arith;
+  NodeVec lets; /* bindings of variables that stand for long offsets */
+  Node *storage, *total;
+} Plan;
+
+/* ---- sizes ---- */
+
+static WalkResult note_var(Walker *w, Node *n) {
+  if (IS(Var, n)) map_set(w->context, n, n);
+  return WALK_ON;
+}
+
+static WalkResult stop_at_new_var(Walker *w, Node *n) {
+  return IS(Var, n) && !map_has(w->context, n) ? WALK_STOP : WALK_ON;
+}
+
+static bool is_known_at_entry(Plan *p, Node *n) {
+  Walker w = {.enter = stop_at_new_var, .context = &p->dims};
+  return walk(&w, n);
+}
+
+static void find_dims(Plan *p) {
+  Walker w = {.enter = note_var, .context = &p->dims};
+  for each (Node *, param, &p->f->params) walk(&w, sinfo_of(*param));
+  for (int i = 0; i < p->dims.len; i++) {
+    Node *var = (Node *)(uintptr_t)p->dims.at[i].key;
+    int64_t bound = memory_upper_bound(p->f, AS(Var, var)->name);
+    if (bound >= 0) map_set(&p->upper, var, int_imm(var->dtype, bound, var->span));
+  }
+}
+
+/* Rounded up to whole lines; at least one, so that nothing shares the place of an empty tensor. */
+static Node *rounded(Plan *p, Node *nbytes) {
+  Node *align = int_imm(INT64, MEMORY_ALIGN, nbytes->span);
+  Node *up = expr_add(nbytes, int_imm(INT64, MEMORY_ALIGN - 1, nbytes->span));
+  Node *whole = arith_simplify(p->arith, expr_mul(expr_floordiv(up, align), align));
+  return expr_is_zero(whole) ? align : whole;
+}
+
+static int64_t typical_size(Plan *p, Node *size) {
+  Map typical = {0};
+  for (int i = 0; i < p->dims.len; i++) {
+    Node *var = (Node *)(uintptr_t)p->dims.at[i].key;
+    map_set(&typical, var, int_imm(var->dtype, MEMORY_TYPICAL_DIM, var->span));
+  }
+  int64_t value = 0;
+  Node *n = arith_simplify(p->arith, substitute(size, &typical));
+  if (!expr_is_const_int(n, &value) || value < MEMORY_ALIGN) return MEMORY_ALIGN;
+  return (value + MEMORY_ALIGN - 1) & ~(int64_t)(MEMORY_ALIGN - 1);
+}
+
+static bool stays_inside(Plan *p, Node *root) {
+  return !map_has(&p->live->aliases.opaque, root) && !map_has(&p->live->aliases.leaves, root);
+}
+
+static void find_items(Plan *p) {
+  for each (const Life, life, &p->live->lives) {
+    if (!is_op_call(life->value, "relax.builtin.alloc_tensor")) continue; /* placed already */
+    Node *nbytes = memory_nbytes(life->sinfo);
+    if (!stays_inside(p, life->root) || !is_known_at_entry(p, nbytes)) continue;
+    Node *size = rounded(p, substitute(nbytes, &p->upper));
+    PlanItem item = {.life = life, .size = typical_size(p, size)};
+    vec_push(&p->items, item);
+    vec_push(&p->sizes, size);
+    map_set(&p->index, life->root, (void *)(intptr_t)p->items.len);
+  }
+}
+
+/* ---- offsets ---- */
+
+static bool is_below(const PlanItems *items, int low, int high) {
+  return items->at[low].offset < items->at[high].offset &&
+         lives_meet(items->at[low].life, items->at[high].life);
+}
+
+/* Items below item k, highest first, without those that lie below one of these. */
+static IntVec neighbours_below(const PlanItems *items, const int *order, int place) {
+  IntVec found = {0};
+  for (int i = place - 1; i >= 0; i--) {
+    if (!is_below(items, order[i], order[place])) continue;
+    bool implied = false;
+    for (int k = 0; k < found.len && !implied; k++)
+      implied = is_below(items, order[i], found.at[k]);
+    if (!implied) vec_push(&found, order[i]);
+  }
+  return found;
+}
+
+static Node *end_of(Plan *p, int i) {
+  return expr_add(p->offsets.at[i], p->sizes.at[i]);
+}
+
+static bool surely_within(Plan *p, Node *x, Node *y) {
+  return node_equal(x, y, false, NULL) || arith_can_prove(p->arith, expr_binary(NK_LE, x, y, x->span));
+}
+
+/* The largest of some ends; what is surely not larger than another is left out. */
+static Node *largest(Plan *p, NodeVec ends) {
+  NodeVec kept = {0};
+  for each (Node *, e, &ends) {
+    bool needless = false;
+    for (int k = 0; k < kept.len && !needless; k++) needless = surely_within(p, *e, kept.at[k]);
+    if (needless) continue;
+    NodeVec rest = {0};
+    for each (Node *, k, &kept)
+      if (!surely_within(p, *k, *e)) vec_push(&rest, *k);
+    vec_push(&rest, *e);
+    kept = rest;
+  }
+  Node *most = kept.len ? kept.at[0] : int_imm(INT64, 0, p->f->node.span);
+  for (int i = 1; i < kept.len; i++) most = expr_binary(NK_Max, most, kept.at[i], most->span);
+  return arith_simplify(p->arith, most);
+}
+
+static WalkResult count_node(Walker *w, Node *n) {
+  (void)n;
+  return ++*(int *)w->context > 12 ? WALK_STOP : WALK_ON;
+}
+
+/* A long expression that others build on gets a name: a dim that match_cast binds. */
+static Node *named(Plan *p, Node *value, const char *name) {
+  int size = 0;
+  Walker w = {.enter = count_node, .context = &size};
+  if (walk(&w, value)) return value;
+  for each (Node *, l, &p->lets)
+    if (node_equal(AS(ShapeExpr, AS(MatchCast, *l)->value)->values.at[0], value, false, NULL))
+      return AS(ShapeStructInfo, AS(MatchCast, *l)->sinfo)->values.at[0];
+  Node *var = var_new(name, INT64, value->span), *shape = memory_shape(NODES(value), value->span);
+  AS(Var, var)->is_size = true;
+  Node *info = MAKE(ShapeStructInfo, value->span, VOID_TYPE, .known = true, .values = NODES(var),
+                    .ndim = 1);
+  vec_push(&p->lets, MAKE(MatchCast, value->span, VOID_TYPE, .value = shape,
+                          .var = memory_var(name, info, value->span), .sinfo = info));
+  return var;
+}
+
+static void find_offsets(Plan *p) {
+  int n = p->items.len;
+  const int *order = plan_order(&p->items);
+  for (int i = 0; i < n; i++) vec_push(&p->offsets, (Node *)NULL);
+  bool *covered = NEW_ARRAY(bool, n + 1);
+  for (int place = 0; place < n; place++) {
+    IntVec below = neighbours_below(&p->items, order, place);
+    NodeVec ends = {0};
+    for each (int, b, &below) vec_push(&ends, end_of(p, *b)), covered[*b] = true;
+    p->offsets.at[order[place]] = named(p, largest(p, ends), "offset");
+  }
+  NodeVec ends = {0};
+  for (int i = 0; i < n; i++)
+    if (!covered[i]) vec_push(&ends, end_of(p, i));
+  p->total = named(p, largest(p, ends), "bytes");
+}
+
+/* Where all sizes are numbers, the plan is taken as it is. */
+static bool all_numbers(Plan *p) {
+  int64_t value;
+  for (int i = 0; i < p->sizes.len; i++)
+    if (!expr_is_const_int(p->sizes.at[i], &value)) return false;
+  return true;
+}
+
+static void place_items(Plan *p) {
+  int64_t total = plan_items(&p->items);
+  if (!all_numbers(p)) return find_offsets(p);
+  for each (const PlanItem, item, &p->items)
+    vec_push(&p->offsets, int_imm(INT64, item->offset, item->life->root->span));
+  p->total = int_imm(INT64, total, p->f->node.span);
+}
+
+/* ---- the function ---- */
+
+static Node *none_of(Span span) { return sinfo_tuple((NodeVec){0}, span); }
+
+static Node *storage_call(Plan *p) {
+  Span span = p->f->node.span;
+  NodeVec args = NODES(
+      memory_shape(NODES(p->total), span), memory_number(int_imm(INT64, 0, span), span),
+      MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(), .value = "global"),
+      MAKE(DataTypeImm, span, VOID_TYPE, .sinfo = sinfo_object(), .value = UINT8));
+  return memory_call("relax.memory.alloc_storage", args, sinfo_object(), span);
+}
+
+static Node *placed(Plan *p, Node *binding, int item) {
+  RelaxCall *c = AS(RelaxCall, AS(VarBinding, binding)->value);
+  Span span = c->node.span;
+  NodeVec args = NODES(p->storage, memory_number(p->offsets.at[item], span), c->args.at[0],
+                       c->args.at[1], memory_number(int_imm(INT64, 0, span), span));
+  return memory_bind(AS(VarBinding, binding)->var,
+                     memory_call("relax.memory.alloc_tensor", args, c->sinfo, span));
+}
+
+static Node *kill(Node *root, Span span) {
+  return memory_bind(memory_var("_", none_of(span), span),
+                     memory_call("relax.memory.kill_tensor", NODES(root), none_of(span), span));
+}
+
+static void add_kills(Plan *p, const NodeVec *dead, NodeVec *out, Span span) {
+  for (int i = 0; dead && i < dead->len; i++)
+    if (map_has(&p->index, dead->at[i])) vec_push(out, kill(dead->at[i], span));
+}
+
+static Node *place_seq(Plan *p, Node *seq);
+
+static Node *place_arms(Plan *p, Node *n) {
+  if (!IS(VarBinding, n) || !IS(RelaxIf, AS(VarBinding, n)->value)) return n;
+  RelaxIf i = *AS(RelaxIf, AS(VarBinding, n)->value);
+  i.then = place_seq(p, i.then);
+  i.orelse = place_seq(p, i.orelse);
+  return memory_bind(AS(VarBinding, n)->var, gc_copy(&i, sizeof i));
+}
+
+static Node *place_seq(Plan *p, Node *seq) {
+  SeqExpr s = *AS(SeqExpr, seq);
+  NodeVec blocks = {0}, first = {0};
+  add_kills(p, map_get(&p->live->at_start, seq), &first, seq->span);
+  if (first.len) vec_push(&blocks, MAKE(BindingBlock, seq->span, VOID_TYPE, .bindings = first));
+  for each (Node *, block, &s.blocks) {
+    NodeVec out = {0};
+    for each (Node *, n, &AS(BindingBlock, *block)->bindings) {
+      int item = IS(VarBinding, *n)
+                     ? (int)(intptr_t)map_get(&p->index, AS(VarBinding, *n)->var) - 1
+                     : -1;
+      vec_push(&out, item >= 0 ? placed(p, *n, item) : place_arms(p, *n));
+      add_kills(p, map_get(&p->live->dead, *n), &out, (*n)->span);
+    }
+    vec_push(&blocks, MAKE(BindingBlock, (*block)->span, VOID_TYPE, .bindings = out));
+  }
+  s.blocks = blocks_normal(blocks);
+  return gc_copy(&s, sizeof s);
+}
+
+Node *pass_static_plan_block_memory(Node *function, const PassContext *context) {
+  Plan p = {.f = AS(Function, function),
+            .live = memory_liveness(context->module, function),
+            .arith = memory_analyzer(AS(Function, function))};
+  find_dims(&p);
+  find_items(&p);
+  if (!p.items.len) return function;
+  place_items(&p);
+  p.storage = memory_var("storage", sinfo_object(), function->span);
+  Function f = *p.f;
+  f.body = place_seq(&p, f.body);
+  vec_push(&p.lets, memory_bind(p.storage, storage_call(&p)));
+  NodeVec blocks =
+      NODES(MAKE(BindingBlock, function->span, VOID_TYPE, .bindings = p.lets));
+  for each (Node *, b, &AS(SeqExpr, f.body)->blocks) vec_push(&blocks, *b);
+  Node *out = memory_function(gc_copy(&f, sizeof f), blocks);
+  return func_with_attr(out, "relax.force_pure", int_imm(BOOL, 1, function->span));
+}

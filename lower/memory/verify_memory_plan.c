@@ -1,0 +1,398 @@
+/* verify_memory_plan.c -- does every read of a planned tensor find what was written to it?
+ *
+ * Looks at the planned function alone, as the machine will run it, and shares nothing with the
+ * planner: each variable is a piece of a storage, from one byte to another. Whatever writes to a
+ * piece spoils all others that may overlap it, but for a whole that is put together from views of
+ * it. Reading a piece that is spoiled, or was given up by kill_tensor, is refused; so is one that
+ * reaches out of its storage. Arms of an `if` begin alike; behind it, what either arm spoiled is
+ * spoiled. */
+#include "lower/memory/memory.h"
+
+typedef enum { EMPTY, WRITTEN, ASSEMBLED, SPOILED, DEAD } State;
+
+typedef struct Piece Piece;
+struct Piece {
+  Node *var, *storage; /* NULL: memory that is not planned */
+  Node *begin, *end;
+  Piece *base; /* that it is a view of */
+  State state;
+  Node *by; /* what spoiled it */
+};
+typedef VEC(Piece *) PieceVec;
+
+/* The pieces that a value may be; of a tuple field by field. */
+typedef struct Held Held;
+struct Held {
+  bool is_tuple;
+  VEC(Held *) fields;
+  PieceVec pieces;
+};
+
+typedef struct Check {
+  Node *module;
+  Map held;        /* RelaxVar to Held */
+  Map storages;    /* RelaxVar to its size */
+  Map definitions; /* Var bound by match_cast to its value */
+  Map effects;     /* PrimFunc to KernelEffects */
+  PieceVec all;
+  Analyzer *arith;
+} Check;
+
+/* ---- what is surely not larger: x <= y ---- */
+
+enum { PROOF_STEPS = 4000 };
+
+typedef struct Proof {
+  Check *check;
+  int steps;
+} Proof;
+
+/* Is it (z // c) * k with k a multiple of c? Then it is not less than (z - (c - 1)) * (k / c). */
+static Node *rounded_least(Node *n) {
+  int64_t c, k;
+  if (!IS(Mul, n) || !IS(FloorDiv, AS(Mul, n)->a)) return NULL;
+  FloorDiv *d = AS(FloorDiv, AS(Mul, n)->a);
+  if (!expr_is_const_int(AS(Mul, n)->b, &k) || !expr_is_const_int(d->b, &c)) return NULL;
+  if (c <= 0 || k <= 0 || k % c) return NULL;
+  return expr_mul(expr_sub(d->a, int_imm(INT64, c - 1, n->span)), int_imm(INT64, k / c, n->span));
+}
+
+/* A term of the sum y that is a maximum, has a definition or is rounded: others stand for it in a
+ * proof. */
+static Node *term_to_open(Check *c, Node *y) {
+  if (IS(Max, y) || (IS(Var, y) && map_has(&c->definitions, y)) || rounded_least(y)) return y;
+  if (IS(Cast, y)) return term_to_open(c, AS(Cast, y)->value);
+  if (!IS(Add, y)) return NULL;
+  Node *left = term_to_open(c, AS(Add, y)->a);
+  return left ? left : term_to_open(c, AS(Add, y)->b);
+}
+
+static Node *with_term(Node *y, Node *term, Node *other) {
+  if (y == term) return expr_cast(y->dtype, other, y->span);
+  if (IS(Cast, y)) return expr_cast(y->dtype, with_term(AS(Cast, y)->value, term, other), y->span);
+  if (!IS(Add, y)) return y;
+  Node *a = with_term(AS(Add, y)->a, term, other);
+  return expr_add(a, a == AS(Add, y)->a ? with_term(AS(Add, y)->b, term, other) : AS(Add, y)->b);
+}
+
+static bool within(Proof *p, Node *x, Node *y) {
+  int64_t a, b;
+  if (expr_is_const_int(x, &a) && expr_is_const_int(y, &b)) return a <= b;
+  if (++p->steps > PROOF_STEPS) return false;
+  if (arith_can_prove(p->check->arith, expr_binary(NK_LE, x, y, x->span))) return true;
+  Node *term = term_to_open(p->check, y);
+  if (!term) return false;
+  if (IS(Max, term))
+    return within(p, x, with_term(y, term, AS(Max, term)->a)) ||
+           within(p, x, with_term(y, term, AS(Max, term)->b));
+  Node *other = IS(Var, term) ? map_get(&p->check->definitions, term) : rounded_least(term);
+  return within(p, x, with_term(y, term, other));
+}
+
+static bool surely_within(Check *c, Node *x, Node *y) {
+  Proof p = {.check = c};
+  return within(&p, x, y);
+}
+
+/* ---- pieces ---- */
+
+static bool is_base_of(const Piece *base, const Piece *p) {
+  for (p = p->base; p; p = p->base)
+    if (p == base) return true;
+  return false;
+}
+
+static bool may_overlap(Check *c, const Piece *a, const Piece *b) {
+  return a->storage == b->storage && !surely_within(c, a->end, b->begin) &&
+         !surely_within(c, b->end, a->begin);
+}
+
+static void spoil(Piece *p, Node *by) {
+  p->state = SPOILED;
+  p->by = by;
+}
+
+static void write_piece(Check *c, Piece *w) {
+  for each (Piece *, it, &c->all) {
+    Piece *p = *it;
+    if (p == w || p->storage == NULL || p->storage != w->storage) continue;
+    if (is_base_of(p, w)) {
+      if (p->state == EMPTY || p->state == ASSEMBLED) p->state = ASSEMBLED;
+      else if (p->state == WRITTEN) spoil(p, w->var);
+      continue;
+    }
+    if ((p->state != WRITTEN && p->state != ASSEMBLED) || !may_overlap(c, p, w)) continue;
+    spoil(p, w->var);
+    for (Piece *b = p->base; b && !is_base_of(b, w); b = b->base)
+      if (b->state == ASSEMBLED) spoil(b, w->var);
+    for (Piece *b = p->base; b; b = b->base) /* siblings in one whole */
+      if (is_base_of(b, w) && b->state == ASSEMBLED) spoil(b, w->var);
+  }
+  w->state = WRITTEN;
+}
+
+static const char *name_of(Node *var) { return IS(RelaxVar, var) ? AS(RelaxVar, var)->name : "?"; }
+
+static void read_piece(const Piece *p, const char *reader, Span span) {
+  if (p->state == SPOILED)
+    error_raisef("LowerError", span,
+                 "memory plan: %s reads '%s', whose memory was written over by '%s'", reader,
+                 name_of(p->var), name_of(p->by));
+  if (p->state == DEAD)
+    error_raisef("LowerError", span, "memory plan: %s reads '%s' after its memory was given up",
+                 reader, name_of(p->var));
+}
+
+static void kill_piece(Check *c, Piece *dead) {
+  for each (Piece *, p, &c->all)
+    if (*p == dead || is_base_of(dead, *p)) (*p)->state = DEAD;
+}
+
+/* ---- values ---- */
+
+static Held *held_of(Check *c, Node *n);
+
+static void flatten(const Held *h, PieceVec *out) {
+  for each (Piece *, p, &h->pieces) vec_push(out, *p);
+  for each (Held *, f, &h->fields) flatten(*f, out);
+}
+
+static Held *one_of(const Held *a, const Held *b) {
+  Held *out = NEW(Held, 0);
+  if (a->is_tuple && b->is_tuple && a->fields.len == b->fields.len) {
+    out->is_tuple = true;
+    for (int i = 0; i < a->fields.len; i++)
+      vec_push(&out->fields, one_of(a->fields.at[i], b->fields.at[i]));
+    return out;
+  }
+  flatten(a, &out->pieces);
+  flatten(b, &out->pieces);
+  return out;
+}
+
+static Held *held_of(Check *c, Node *n) {
+  Held *known = IS(RelaxVar, n) ? map_get(&c->held, n) : NULL, *out = NEW(Held, 0);
+  if (known) return known;
+  if (IS(Tuple, n)) {
+    out->is_tuple = true;
+    for each (Node *, f, &AS(Tuple, n)->fields) vec_push(&out->fields, held_of(c, *f));
+  } else if (IS(TupleGetItem, n)) {
+    Held *whole = held_of(c, AS(TupleGetItem, n)->tuple);
+    if (whole->is_tuple) return whole->fields.at[AS(TupleGetItem, n)->index];
+    flatten(whole, &out->pieces);
+  }
+  return out;
+}
+
+static PieceVec pieces_of(Check *c, Node *n) {
+  PieceVec out = {0};
+  flatten(held_of(c, n), &out);
+  return out;
+}
+
+static Held *new_piece(Check *c, Piece p) {
+  Held *h = NEW(Held, 0);
+  Piece *made = NEW(Piece, 0);
+  *made = p;
+  vec_push(&c->all, made);
+  vec_push(&h->pieces, made);
+  return h;
+}
+
+/* ---- calls ---- */
+
+typedef struct KernelEffects {
+  bool *reads, *writes; /* for each parameter */
+} KernelEffects;
+
+typedef struct FindEffects {
+  Map params; /* data pointer to the number of its parameter + 1 */
+  KernelEffects *found;
+} FindEffects;
+
+static void note_access(FindEffects *f, Node *buffer, bool *of) {
+  int i = (int)(intptr_t)map_get(&f->params, AS(Buffer, buffer)->data) - 1;
+  if (i >= 0) of[i] = true;
+}
+
+static WalkResult find_effects(Walker *w, Node *n) {
+  FindEffects *f = w->context;
+  if (IS(BufferStore, n)) note_access(f, AS(BufferStore, n)->buffer, f->found->writes);
+  if (IS(BufferLoad, n)) note_access(f, AS(BufferLoad, n)->buffer, f->found->reads);
+  if (is_intrin_call(n, "address_of") && IS(BufferLoad, AS(Call, n)->args.at[0]))
+    note_access(f, AS(BufferLoad, AS(Call, n)->args.at[0])->buffer, f->found->writes);
+  int i = IS(Var, n) ? (int)(intptr_t)map_get(&f->params, n) - 1 : -1;
+  if (i >= 0) f->found->reads[i] = f->found->writes[i] = true; /* a pointer may be used for both */
+  return IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
+}
+
+static KernelEffects *effects_of(Check *c, PrimFunc *f) {
+  KernelEffects *known = map_get(&c->effects, f);
+  if (known) return known;
+  int n = f->params.len + 1;
+  known = NEW(KernelEffects, NEW_ARRAY(bool, n), NEW_ARRAY(bool, n));
+  FindEffects find = {.found = known};
+  for (int i = 0; i < f->params.len; i++)
+    if (f->buffers.at[i])
+      map_set(&find.params, AS(Buffer, f->buffers.at[i])->data, (void *)(intptr_t)(i + 1));
+  Walker w = {.enter = find_effects, .context = &find};
+  walk(&w, f->body);
+  map_set(&c->effects, f, known);
+  return known;
+}
+
+static void check_kernel(Check *c, RelaxCall *call, PrimFunc *f, const char *name) {
+  KernelEffects *e = effects_of(c, f);
+  for (int i = 0; i < call->args.len && i < f->params.len; i++) {
+    PieceVec pieces = pieces_of(c, call->args.at[i]);
+    for each (Piece *, p, &pieces)
+      if (e->reads[i] && !(e->writes[i] && (*p)->state == EMPTY))
+        read_piece(*p, name, call->node.span);
+  }
+  for (int i = 0; i < call->args.len && i < f->params.len; i++) {
+    PieceVec pieces = pieces_of(c, call->args.at[i]);
+    for each (Piece *, p, &pieces)
+      if (e->writes[i]) write_piece(c, *p);
+  }
+}
+
+/* What nothing was written to yet is written, everything else read. */
+static void check_other_call(Check *c, RelaxCall *call, const char *name) {
+  PieceVec empty = {0};
+  for each (Node *, a, &call->args) {
+    PieceVec pieces = pieces_of(c, *a);
+    for each (Piece *, p, &pieces)
+      if ((*p)->state == EMPTY) vec_push(&empty, *p);
+      else read_piece(*p, name, call->node.span);
+  }
+  for each (Piece *, p, &empty) write_piece(c, *p);
+}
+
+/* ---- bindings ---- */
+
+static Node *number_of(Node *n, int64_t otherwise) {
+  if (IS(PrimValue, n)) return expr_cast(INT64, AS(PrimValue, n)->value, n->span);
+  return int_imm(INT64, otherwise, (Span){0});
+}
+
+static Held *placed_tensor(Check *c, Node *var, RelaxCall *call) {
+  Node *storage = call->args.at[0], *size = map_get(&c->storages, storage);
+  Node *begin = number_of(call->args.at[1], 0), *nbytes = memory_nbytes(call->sinfo);
+  Piece p = {.var = var, .storage = storage, .begin = begin, .end = expr_add(begin, nbytes)};
+  if (!size)
+    error_raisef("LowerError", call->node.span, "memory plan: '%s' lies in no storage",
+                 name_of(var));
+  if (!surely_within(c, int_imm(INT64, 0, begin->span), begin) || !surely_within(c, p.end, size))
+    error_raisef("LowerError", call->node.span,
+                 "memory plan: '%s' reaches from byte %s to %s, but the storage has %s",
+                 name_of(var), ir_print(begin, NULL), ir_print(p.end, NULL), ir_print(size, NULL));
+  return new_piece(c, p);
+}
+
+/* Of memory that is not planned there is nothing to tell. */
+static Held *viewed(Check *c, Node *var, RelaxCall *call) {
+  PieceVec bases = pieces_of(c, call->args.at[0]);
+  Held *out = NEW(Held, 0);
+  for each (Piece *, b, &bases) {
+    Node *begin = expr_add((*b)->begin, number_of(call->args.at[3], 0));
+    Node *end = expr_add(begin, memory_nbytes(call->sinfo));
+    if (!surely_within(c, (*b)->begin, begin) || !surely_within(c, end, (*b)->end))
+      error_raisef("LowerError", call->node.span, "memory plan: '%s' is no part of '%s'",
+                   name_of(var), name_of((*b)->var));
+    State state = (*b)->state == ASSEMBLED ? WRITTEN : (*b)->state;
+    Held *one = new_piece(c, (Piece){.var = var, .storage = (*b)->storage, .begin = begin,
+                                     .end = end, .base = *b, .state = state, .by = (*b)->by});
+    vec_push(&out->pieces, one->pieces.at[0]);
+  }
+  return out;
+}
+
+static Held *check_call(Check *c, Node *var, RelaxCall *call) {
+  Node *n = &call->node, *callee = NULL;
+  if (is_op_call(n, "relax.memory.alloc_storage")) {
+    map_set(&c->storages, var, AS(ShapeExpr, call->args.at[0])->values.at[0]);
+    return NEW(Held, 0);
+  }
+  if (is_op_call(n, "relax.memory.alloc_tensor")) return placed_tensor(c, var, call);
+  if (is_op_call(n, "relax.memory.view")) return viewed(c, var, call);
+  if (is_op_call(n, "relax.memory.kill_tensor")) {
+    PieceVec dead = pieces_of(c, call->args.at[0]);
+    for each (Piece *, p, &dead) kill_piece(c, *p);
+    return NEW(Held, 0);
+  }
+  if (IS(GlobalVar, call->op)) callee = module_find(c->module, AS(GlobalVar, call->op)->name);
+  const char *name = IS(GlobalVar, call->op) ? AS(GlobalVar, call->op)->name
+                     : IS(Op, call->op)      ? AS(Op, call->op)->name
+                                             : "a call";
+  if (IS(PrimFunc, callee)) check_kernel(c, call, AS(PrimFunc, callee), name);
+  else check_other_call(c, call, name);
+  return NEW(Held, 0);
+}
+
+static void check_seq(Check *c, SeqExpr *s, const char *reader);
+
+typedef struct Saved {
+  State *states;
+  Node **by;
+  int n;
+} Saved;
+
+static Saved save(Check *c) {
+  Saved s = {NEW_ARRAY(State, c->all.len + 1), NEW_ARRAY(Node *, c->all.len + 1), c->all.len};
+  for (int i = 0; i < s.n; i++) s.states[i] = c->all.at[i]->state, s.by[i] = c->all.at[i]->by;
+  return s;
+}
+
+static Held *check_if(Check *c, RelaxIf *n) {
+  SeqExpr *then = AS(SeqExpr, n->then), *orelse = AS(SeqExpr, n->orelse);
+  PieceVec cond = pieces_of(c, n->cond);
+  for each (Piece *, p, &cond) read_piece(*p, "a branch", n->node.span);
+  Saved before = save(c);
+  check_seq(c, then, "an arm");
+  Saved first = save(c);
+  for (int i = 0; i < before.n; i++) {
+    c->all.at[i]->state = before.states[i];
+    c->all.at[i]->by = before.by[i];
+  }
+  for (int i = before.n; i < first.n; i++) c->all.at[i]->state = EMPTY; /* of the other arm */
+  check_seq(c, orelse, "an arm");
+  for (int i = 0; i < first.n; i++) {
+    bool of_first = i >= before.n, worse = first.states[i] > c->all.at[i]->state;
+    if (!of_first && !worse) continue;
+    c->all.at[i]->state = first.states[i];
+    c->all.at[i]->by = first.by[i];
+  }
+  return one_of(held_of(c, then->body), held_of(c, orelse->body));
+}
+
+static void note_definition(Check *c, MatchCast *m) {
+  if (!IS(ShapeExpr, m->value) || !IS(ShapeStructInfo, m->sinfo)) return;
+  NodeVec vars = AS(ShapeStructInfo, m->sinfo)->values, values = AS(ShapeExpr, m->value)->values;
+  for (int i = 0; i < vars.len && i < values.len; i++)
+    if (IS(Var, vars.at[i])) map_set(&c->definitions, vars.at[i], values.at[i]);
+}
+
+static void check_seq(Check *c, SeqExpr *s, const char *reader) {
+  for each (Node *, block, &s->blocks)
+    for each (Node *, n, &AS(BindingBlock, *block)->bindings) {
+      if (IS(MatchCast, *n)) {
+        note_definition(c, AS(MatchCast, *n));
+        map_set(&c->held, AS(MatchCast, *n)->var, held_of(c, AS(MatchCast, *n)->value));
+        continue;
+      }
+      VarBinding *b = AS(VarBinding, *n);
+      Held *h = IS(RelaxCall, b->value) ? check_call(c, b->var, AS(RelaxCall, b->value))
+                : IS(RelaxIf, b->value) ? check_if(c, AS(RelaxIf, b->value))
+                                        : held_of(c, b->value);
+      map_set(&c->held, b->var, h);
+    }
+  PieceVec left = pieces_of(c, s->body);
+  for each (Piece *, p, &left) read_piece(*p, reader, s->node.span);
+}
+
+Node *pass_verify_memory_plan(Node *function, const PassContext *context) {
+  Function *f = AS(Function, function);
+  Check c = {.module = context->module, .arith = memory_analyzer(f)};
+  check_seq(&c, AS(SeqExpr, f->body), "the result");
+  return function;
+}

@@ -1,0 +1,115 @@
+#!/bin/sh
+# test_artifacts.sh -- what `tvms build` writes, in the hands of C, C++ and Python, whole and damaged.
+#   sh tests/tool/test_artifacts.sh BUILD_FOLDER
+. "$(dirname "$0")/expect.sh"
+root=$tests/../..
+has() { command -v "$1" >/dev/null || { echo "skip  no $1"; false; }; }
+
+cat >net.tvms <<'T'
+@R.function
+def main(x: R.Tensor(("n", "d"), "float32")) -> R.Tensor(("n", "d"), "float32"):
+    n = T.int64()
+    d = T.int64()
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.add(R.reshape(R.nn.relu(a), (d, n)), R.reshape(x, (d, n)))
+        c = R.multiply(R.reshape(b, (n, d)), R.const(2.0, "float32"))
+        R.output(c)
+    return c
+T
+
+# What a file tells of itself.
+for form in so o a s; do expect 0 '' "$tvms" build net.tvms -o "net.$form"; done
+for form in so o a; do
+  expect 0 'function  main(x: R.Tensor((n, d), dtype="float32")) -> R.Tensor((n, d), dtype="float32")' "$tvms" inspect "net.$form"
+done
+expect 0 'target    llvm' "$tvms" inspect net.so
+expect 0 "machine   aarch64" sh -c "'$tvms' build net.tvms --target 'llvm -mtriple=aarch64-linux-gnu' -o arm.o && '$tvms' inspect arm.o"
+expect 1 'holds no description of a module' "$tvms" inspect net.tvms
+expect 1 'No such file' "$tvms" inspect nothing.so
+expect 2 'which file?' "$tvms" inspect
+
+# An archive or object and its header, linked into a program; two modules in one program.
+sed 's/def main/def second/' net.tvms >second.tvms
+expect 0 '' "$tvms" build second.tvms -o second.o
+cat >linked.c <<'T'
+#include "net.h"
+#include "second.h"
+#include <stdio.h>
+int main(void) {
+  float x[2] = {0.0f, 1.0f};
+  int64_t shape[] = {1, 2};
+  DLTensor t = {.data = x, .device = {kDLCPU, 0}, .ndim = 2, .dtype = {kDLFloat, 32, 1}, .shape = shape};
+  TvmsValue arg = {.p = &t}, ret;
+  int type = TVMS_DLTENSOR, ret_type = TVMS_NONE;
+  if (__tvms_main(0, &arg, &type, 1, &ret, &ret_type)) return puts(tvms_last_error()), 1;
+  printf("%.3f %.3f\n", ((float *)tvms_tensor_data(ret.p))[0], ((float *)tvms_tensor_data(ret.p))[1]);
+  tvms_value_release(ret_type, ret);
+  if (__tvms_second(0, &arg, &type, 1, &ret, &ret_type)) return puts(tvms_last_error()), 1;
+  tvms_value_release(ret_type, ret);
+  return 0;
+}
+T
+cc -std=c11 -Wall -Wextra -Werror -I"$root/target/runtime" linked.c net.a second.o "$B/libtvms_runtime.a" -lpthread -ldl -lm -o linked || fail 'the archive does not link'
+expect 0 '2.000 7.437' ./linked
+
+# C++ and Python.
+expect 0 '' "$tvms" build "$root/examples/unity.tvms" -o unity.so
+for cxx in g++ clang++; do
+  has $cxx || continue
+  $cxx -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$root/target/runtime" "$root/examples/deploy.cpp" "$B/libtvms_runtime.a" \
+    -rdynamic -lpthread -ldl -o wrapped || fail "$cxx: the wrapper does not compile"
+  expect 0 '8 elements, the first is 2.4550' ./wrapped ./unity.so
+  expect 0 "refused: relax_func: argument 'w' has shape (2, 3), but dimension 0 must be 3 (d)" ./wrapped ./unity.so
+done
+if has python3; then
+  expect 0 'result of shape (8,)' python3 "$root/examples/deploy.py" "$B/libtvms_runtime.so" unity.so
+  expect 0 "refused: relax_func: argument 'w' has shape (2, 3)" python3 "$root/examples/deploy.py" "$B/libtvms_runtime.so" unity.so
+  expect 1 'is cut short' sh -c "head -c 2000 unity.so >cut.so; python3 '$root/examples/deploy.py' '$B/libtvms_runtime.so' ./cut.so"
+fi
+
+# A profile: a row for each kernel, and a trace.
+expect 0 '' "$tvms" build "$root/examples/unity.tvms" --profile -o profiled.so
+expect 0 '' env TVMS_PROFILE=profile.txt "$B/deploy" ./profiled.so
+expect 0 'GFLOP/s' cat profile.txt
+also tir_mm exp
+expect 0 '' env TVMS_PROFILE=profile.json "$B/deploy" ./profiled.so
+expect 0 '"name": "tir_mm"' cat profile.json
+if has python3; then expect 0 '' python3 -m json.tool profile.json; fi
+expect 0 "can't write the profile '/nothing/p'" env TVMS_PROFILE=/nothing/p "$B/deploy" ./profiled.so
+
+# Damaged and foreign files: a message, never a crash.
+size=$(wc -c <unity.so)
+for n in 0 3 40 64 1000 $((size / 2)) $((size - 1)); do
+  head -c "$n" unity.so >cut.so
+  expect 1 'cut.so' "$B/deploy" ./cut.so
+done
+expect 1 'is cut short: it has' sh -c "head -c $((size / 2)) unity.so >cut.so; '$B/deploy' ./cut.so"
+expect 1 'it is no shared library' "$B/deploy" ./net.tvms
+expect 1 'an object file is linked into the program' "$B/deploy" ./net.o
+if has aarch64-linux-gnu-gcc; then
+  expect 0 '' "$tvms" build net.tvms --target 'llvm -mtriple=aarch64-linux-gnu' -o arm.so
+  expect 1 'it is for aarch64, but this process runs on' "$B/deploy" ./arm.so
+fi
+echo 'int tvms_module_info[8] = {99};' >other.c && cc -shared -fPIC other.c -o other.so
+expect 1 "was built for version 99 of the ABI, but this runtime has version 1: build it again" "$B/deploy" ./other.so
+echo 'int nothing;' >plain.c && cc -shared -fPIC plain.c -o plain.so
+expect 1 'is not a module: it has no tvms_module_info' "$B/deploy" ./plain.so
+echo 'int missing(void); void *tvms_module_info = missing;' >needs.c && cc -shared -fPIC needs.c -o needs.so
+expect 1 'undefined symbol: missing' "$B/deploy" ./needs.so
+
+# Many threads at once, all code under ThreadSanitizer; nothing is leaked.
+expect 0 '' "$tvms" build net.tvms --target c -o net.c
+flags='-std=gnu11 -O1 -g -fsanitize=thread -D_GNU_SOURCE'
+if cc $flags -fPIC -shared net.c -o threads.so -lm 2>cc.log; then
+  cc $flags -rdynamic -I"$root" "$tests/threads.c" "$root"/target/runtime/*.c -o threads -lpthread -ldl || fail 'threads.c does not compile'
+  expect 0 '0 of 7 threads saw other results' ./threads ./threads.so
+else
+  echo 'skip  no ThreadSanitizer'
+fi
+if has valgrind; then
+  expect 0 '' "$tvms" build "$root/examples/unity.tvms" --target 'llvm -mcpu=x86-64' -o plain_cpu.so
+  expect 0 '' valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9 "$B/deploy" ./plain_cpu.so
+  expect 1 '' valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9 "$B/deploy" ./cut.so
+fi
+exit "$bad"
