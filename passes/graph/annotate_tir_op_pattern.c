@@ -3,8 +3,9 @@
  *
  * In:  blocks as computes are written: one store at the block's own variables, or several that are
  * reduced together. Out: the pattern of op_pattern.h that holds for all blocks. What is not
- * understood is opaque. Not: a program that has the attribute keeps it. */
+ * understood, or has a schedule, is opaque. Not: a program that has the attribute keeps it. */
 #include "passes/graph/op_pattern.h"
+#include "passes/tensor/tensor.h"
 
 OpPattern op_pattern_of(const Node *prim_func) {
   Node *attr = func_attr(prim_func, "op_pattern");
@@ -158,6 +159,7 @@ static bool see_stmt(ProgramPattern *p, Node *s) {
 }
 
 static OpPattern pattern_of(PrimFunc *f) {
+  if (!prim_func_wants_schedule(&f->node)) return PATTERN_OPAQUE;
   for (int i = 0; i < f->params.len; i++)
     if (!f->buffers.at[i] && dtype_is_handle(f->params.at[i]->dtype)) return PATTERN_OPAQUE;
   ProgramPattern p = {PATTERN_ELEMENTWISE, PATTERN_OPAQUE};
