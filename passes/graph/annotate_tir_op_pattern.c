@@ -20,6 +20,7 @@ static OpPattern worse(OpPattern a, OpPattern b) { return a > b ? a : b; }
 
 typedef struct BlockPattern {
   Map spatial, reduce; /* the block's variables */
+  Map unit;            /* those that take one step */
   NodeVec stores;      /* BufferStores, all at the same indices */
   NodeVec lets;        /* values that they name */
   OpPattern pattern;
@@ -49,10 +50,12 @@ static bool is_part_of(NodeVec load, NodeVec store) {
   return true;
 }
 
-static bool is_same(NodeVec load, NodeVec store) {
+static bool is_same(BlockPattern *p, NodeVec load, NodeVec store) {
   if (load.len != store.len) return false;
-  for (int i = 0; i < load.len; i++)
-    if (!node_equal(load.at[i], store.at[i], false, NULL)) return false;
+  for (int i = 0; i < load.len; i++) {
+    bool both_first = expr_is_zero(load.at[i]) && map_has(&p->unit, store.at[i]);
+    if (!both_first && !node_equal(load.at[i], store.at[i], false, NULL)) return false;
+  }
   return true;
 }
 
@@ -64,7 +67,7 @@ static bool is_stored(BlockPattern *p, Node *buffer) {
 
 static OpPattern pattern_of_load(BlockPattern *p, BufferLoad *load) {
   NodeVec place = place_of(p);
-  bool same = is_same(load->indices, place);
+  bool same = is_same(p, load->indices, place);
   if (is_stored(p, load->buffer)) /* only the sum so far */
     return p->reduce.live && same ? PATTERN_ELEMENTWISE : PATTERN_OPAQUE;
   for each (Node *, index, &load->indices)
@@ -104,7 +107,7 @@ static bool find_stores(BlockPattern *p, Node *s) {
 static bool is_plain_store(BlockPattern *p, BufferStore *s) {
   for each (Node *, index, &s->indices)
     if (!map_has(&p->spatial, *index) && !expr_is_zero(*index)) return false;
-  return !s->predicate && is_same(s->indices, place_of(p));
+  return !s->predicate && is_same(p, s->indices, place_of(p));
 }
 
 /* Is it a product that is added to the sum, with casts around? */
@@ -121,6 +124,7 @@ static OpPattern pattern_of_block(Block *b) {
     IterVar *var = AS(IterVar, *v);
     if (var->iter_kind != ITER_SPATIAL && var->iter_kind != ITER_REDUCE) return PATTERN_OPAQUE;
     map_set(var->iter_kind == ITER_SPATIAL ? &p.spatial : &p.reduce, var->var, var);
+    if (expr_is_one(AS(Range, var->dom)->extent)) map_set(&p.unit, var->var, var);
   }
   if (b->match_buffers.len || b->alloc_buffers.len) return PATTERN_OPAQUE;
   if (!find_stores(&p, b->body)) return PATTERN_OPAQUE;
