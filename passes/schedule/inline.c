@@ -155,6 +155,35 @@ static Elementwise begin_inline(ScheduleCall *c, BlockRef *ref, Place *p, Node *
   return need_elementwise(c, *scope, p);
 }
 
+typedef struct Overwrite {
+  Block *producer;
+  bool after;   /* the producer has been met */
+  Node *writer; /* the first block after it that writes what it reads */
+  bool found;   /* ... and no later than a block that reads what it writes */
+} Overwrite;
+
+static WalkResult find_overwrite(Walker *w, Node *n) {
+  Overwrite *o = w->context;
+  if (n == &o->producer->node) o->after = true;
+  if (!IS(Block, n) || !o->after || n == &o->producer->node)
+    return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
+  for each (Node *, r, &o->producer->reads)
+    if (!o->writer && block_writes(AS(Block, n), AS(BufferRegion, *r)->buffer)) o->writer = n;
+  for each (Node *, r, &o->producer->writes)
+    o->found |= o->writer && block_reads(AS(Block, n), AS(BufferRegion, *r)->buffer);
+  return o->found ? WALK_STOP : WALK_ON;
+}
+
+/* Consumers that compute the value themselves find what the producer found. */
+static void need_same_operands(ScheduleCall *c, Node *scope, Block *producer) {
+  Overwrite o = {.producer = producer};
+  Walker w = {.enter = find_overwrite, .context = &o};
+  walk(&w, AS(Block, scope)->body);
+  if (o.found)
+    schedule_fail(c, &producer->node, "block '%s' overwrites what block '%s' reads",
+                  AS(Block, o.writer)->name, producer->name);
+}
+
 void primitive_compute_inline(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
   Place p;
@@ -164,6 +193,7 @@ void primitive_compute_inline(ScheduleCall *c) {
   need_direct_accesses(c, p.func, e.buffer, ref->node);
   Map positions = {0};
   need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer));
+  need_same_operands(c, scope, e.block);
   Inline in = {
       .mutator = {.rewrite = inline_block}, .call = c, .what = e, .order = e.store->indices};
   PrimFunc f = *AS(PrimFunc, prim_func_of(c, ref->func));

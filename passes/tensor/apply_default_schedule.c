@@ -3,6 +3,7 @@
  * In:  blocks in loops as computes are written: serial, each block variable bound to a loop of its
  * own. Out: what the first rule that fits makes of them (stdlib/schedule/). Not: programs that a
  * schedule has touched, that compute nothing, and those with attribute tir.is_scheduled. */
+#include "passes/tensor/inline_elementwise.h"
 #include "passes/tensor/tensor.h"
 
 Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
@@ -38,5 +39,5 @@ bool prim_func_wants_schedule(Node *f) {
 
 Node *pass_apply_default_schedule(Node *n, const PassContext *context) {
   bool wants = schedule_rules_hook && prim_func_wants_schedule(n);
-  return wants ? schedule_rules_hook(n, context) : n;
+  return wants ? schedule_rules_hook(inline_elementwise(n), context) : n;
 }
