@@ -347,4 +347,5 @@ void dialect_start(void) {
   op_start();
   library_start();
   schedule_rules_start();
+  evaluate_start();
 }
