@@ -84,6 +84,11 @@ const NamedPipeline *pipeline_at(int i);
  * program. The rules and the target are those of the context. */
 extern Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
 
+/* Set by lang: computes a tensor program of Constants (its parameters, but for the outputs); the
+ * results, of this struct info, are Constants. False if it fails. */
+extern bool (*evaluate_program_hook)(Node *program, NodeVec operands, NodeVec infos,
+                                     NodeVec *results);
+
 /* The rows of this folder; once, at start. */
 void passes_start(void);
 

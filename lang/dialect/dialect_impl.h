@@ -281,10 +281,13 @@ Value tvm_from_source(BuiltinCall *call);
 /* Runs a step outside the functions being read: what the library defines is no part of them. */
 void run_outside(void (*step)(void *), void *context);
 
-/* ---- schedules by rules (schedule_rules.c) ---- */
+/* ---- what passes ask for: schedules by rules (schedule_rules.c), programs run (evaluate.c) ----
+ */
 
 void schedule_rules_start(void);
+void evaluate_start(void);
 Value target_namespace(void);  /* what stdlib/module/tvm/target.tvms is made of */
+Value pattern_namespace(void); /* ... of stdlib/module/tvm/relax/dpl.tvms */
 Value measure_namespace(void); /* the same of stdlib/module/tvm/measure.tvms */
 
 /* ---- modules of the standard library, written in the language (library.c) ---- */

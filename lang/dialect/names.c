@@ -339,6 +339,7 @@ void dialect_start(void) {
   namespace_register("_arith", arith_namespace);
   namespace_register("_target", target_namespace);
   namespace_register("_measure", measure_namespace);
+  namespace_register("_pattern", pattern_namespace);
   namespace_register("tvm.script.parser.ir", ir_namespace);
   namespace_register("tvm.script.parser.tir", tensor_namespace);
   namespace_register("tvm.script.parser.relax", graph_namespace);
@@ -347,4 +348,5 @@ void dialect_start(void) {
   op_start();
   library_start();
   schedule_rules_start();
+  evaluate_start();
 }

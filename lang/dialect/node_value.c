@@ -410,9 +410,20 @@ static DataType call_dtype(Node *callee) {
   return IS(PrimStructInfo, ret) ? AS(PrimStructInfo, ret)->elem : VOID_TYPE;
 }
 
+/* An R.rewriter called with what it is to rewrite. */
+static Value apply_rewriter(Value rewriter, CallArgs *args) {
+  Value apply = value_get_attr(pattern_namespace(), str_intern("apply_rewriter"), args->span);
+  if (args->positional.len != 1 || args->named.len)
+    raise("TypeError", args->span, "a rewriter takes one module or function");
+  Value both[] = {rewriter, args->positional.at[0]};
+  return value_call_with(apply, 2, both, args->span);
+}
+
 /* f(x) of a module function or a function value. */
 static Value node_call(Value f, CallArgs *args) {
   Node *n = f.node;
+  if (IS(IRModule, n) && dict_get(AS(IRModule, n)->attrs, "relax.rewriter"))
+    return apply_rewriter(f, args);
   if (IS(Var, n) || IS(Buffer, n) || !node_is_relax(n))
     raise("TypeError", args->span, "'%s' can't be called", ir_print(n, NULL));
   if (args->named.len)

@@ -1,5 +1,6 @@
 /* dead_code_elimination.c -- drops bindings of pure values that nobody uses, and private functions
  * that nobody reaches. */
+#include "passes/graph/dead_code.h"
 #include "passes/passes.h"
 
 /* ---- bindings: backwards, so that a chain of dead ones goes in one sweep ---- */
@@ -79,6 +80,13 @@ static Node *sweep_seq(Uses *u, Node *n) {
   return gc_copy(&s, sizeof s);
 }
 
+Node *without_dead_bindings(Node *func) {
+  Function f = *AS(Function, func);
+  Uses uses = {0};
+  f.body = sweep_seq(&uses, f.body);
+  return node_equal(f.body, AS(Function, func)->body, true, NULL) ? func : gc_copy(&f, sizeof f);
+}
+
 /* ---- functions ---- */
 
 typedef struct Reach {
@@ -116,11 +124,8 @@ Node *pass_dead_code_elimination(Node *module, const PassContext *context) {
   IRModule *m = AS(IRModule, module);
   for (int i = 0; i < m->functions.len; i++) {
     if (!IS(Function, m->functions.at[i])) continue;
-    Function f = *AS(Function, m->functions.at[i]);
-    Uses uses = {0};
-    f.body = sweep_seq(&uses, f.body);
-    if (!node_equal(f.body, AS(Function, m->functions.at[i])->body, true, NULL))
-      out = module_with(out, m->globals.at[i], gc_copy(&f, sizeof f));
+    Node *f = without_dead_bindings(m->functions.at[i]);
+    if (f != m->functions.at[i]) out = module_with(out, m->globals.at[i], f);
   }
   Reach r = {.module = out};
   m = AS(IRModule, out);

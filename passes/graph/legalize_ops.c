@@ -4,11 +4,10 @@
  *
  * Calls alike share one program. An operator without a compute, or on a tensor of unknown shape,
  * stays. */
-#include "passes/passes.h"
+#include "passes/graph/shared_functions.h"
 
 typedef struct Legalize {
-  Node *module;
-  Map by_hash; /* hash of a program (as a pointer) to a NodeVec * of GlobalVars with it */
+  SharedFunctions programs;
   Map by_call; /* hash of a call's key to an ExpansionVec * */
 } Legalize;
 
@@ -79,21 +78,6 @@ static Node *own_program(Node *program, NodeVec extra) {
   return copy_with_fresh_vars(gc_copy(&f, sizeof f));
 }
 
-static Node *global_of(Legalize *l, Node *program, const char *hint) {
-  const void *key = (const void *)(uintptr_t)(node_hash(program) | 1);
-  NodeVec *same = map_get(&l->by_hash, key);
-  if (same)
-    for each (Node *, g, same)
-      if (node_equal(module_find(l->module, AS(GlobalVar, *g)->name), program, true, NULL))
-        return *g;
-  const char *name = module_fresh_name(l->module, hint);
-  Node *global = MAKE(GlobalVar, program->span, VOID_TYPE, .sinfo = sinfo_object(), .name = name);
-  l->module = module_with(l->module, global, program);
-  if (!same) map_set(&l->by_hash, key, same = NEW(NodeVec, 0));
-  vec_push(same, global);
-  return global;
-}
-
 static bool shapes_are_known(Node *n) {
   Node *info = sinfo_of(n);
   NodeVec dims;
@@ -152,7 +136,8 @@ static Expansion *expand(Legalize *l, const OpInfo *info, Node *n) {
   if (program) {
     const char *dot = strrchr(info->name, '.');
     x->extra = extra_vars(AS(PrimFunc, program));
-    x->global = global_of(l, own_program(program, x->extra), dot ? dot + 1 : info->name);
+    x->global =
+        shared_function(&l->programs, own_program(program, x->extra), dot ? dot + 1 : info->name);
   }
   if (!same) map_set(&l->by_call, hash, same = NEW(ExpansionVec, 0));
   vec_push(same, x);
@@ -194,13 +179,14 @@ static Node *rewrite(Mutator *m, Node *n) {
 
 Node *pass_legalize_ops(Node *module, const PassContext *context) {
   (void)context;
-  Legalize l = {.module = module};
+  Legalize l = {.programs = {.module = module}};
   IRModule *m = AS(IRModule, module);
   for (int i = 0; i < m->functions.len; i++) {
     if (!IS(Function, m->functions.at[i])) continue;
     Mutator mutator = {.rewrite = rewrite, .context = &l};
     Node *f = mutate(&mutator, m->functions.at[i]);
-    if (f != m->functions.at[i]) l.module = module_with(l.module, m->globals.at[i], f);
+    if (f != m->functions.at[i])
+      l.programs.module = module_with(l.programs.module, m->globals.at[i], f);
   }
-  return l.module;
+  return l.programs.module;
 }

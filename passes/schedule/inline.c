@@ -76,18 +76,20 @@ static Elementwise need_elementwise(ScheduleCall *c, Node *scope, const Place *p
   return need_one_store(c, p);
 }
 
-/* Indices that are the block's variables, each once; their positions in *map (Var to index + 1). */
+/* Indices that are the block's variables, each once, or 0 in a dim of extent 1; the positions of
+ * variables in *map (Var to index + 1). */
 static void need_permutation(ScheduleCall *c, const Block *b, NodeVec indices, Map *map,
-                             const char *buffer) {
+                             const Buffer *buffer) {
   for (int i = 0; i < indices.len; i++) {
     Node *v = indices.at[i];
     bool own = false;
+    if (expr_is_zero(v) && expr_is_one(buffer->shape.at[i])) continue;
     for each (Node *, iv, &b->iter_vars) own |= AS(IterVar, *iv)->var == v;
     if (!own || map_has(map, v))
       schedule_fail(
           c, (Node *)(uintptr_t)&b->node,
           "block '%s' must access '%s' by its own variables, each once, but index %d is %s",
-          b->name, buffer, i, ir_print(v, NULL));
+          b->name, buffer->name, i, ir_print(v, NULL));
     map_set(map, v, (void *)(intptr_t)(i + 1));
   }
 }
@@ -121,7 +123,7 @@ static Node *inlined_load(Inline *in, Mutator *m, BufferLoad *load) {
   for each (Node *, v, &in->what.block->iter_vars)
     map_set(&map, AS(IterVar, *v)->var, AS(Range, AS(IterVar, *v)->dom)->min);
   for (int i = 0; i < load->indices.len; i++)
-    map_set(&map, in->order.at[i], mutate(m, load->indices.at[i]));
+    if (IS(Var, in->order.at[i])) map_set(&map, in->order.at[i], mutate(m, load->indices.at[i]));
   return substitute(in->what.store->value, &map);
 }
 
@@ -153,6 +155,35 @@ static Elementwise begin_inline(ScheduleCall *c, BlockRef *ref, Place *p, Node *
   return need_elementwise(c, *scope, p);
 }
 
+typedef struct Overwrite {
+  Block *producer;
+  bool after;   /* the producer has been met */
+  Node *writer; /* the first block after it that writes what it reads */
+  bool found;   /* ... and no later than a block that reads what it writes */
+} Overwrite;
+
+static WalkResult find_overwrite(Walker *w, Node *n) {
+  Overwrite *o = w->context;
+  if (n == &o->producer->node) o->after = true;
+  if (!IS(Block, n) || !o->after || n == &o->producer->node)
+    return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
+  for each (Node *, r, &o->producer->reads)
+    if (!o->writer && block_writes(AS(Block, n), AS(BufferRegion, *r)->buffer)) o->writer = n;
+  for each (Node *, r, &o->producer->writes)
+    o->found |= o->writer && block_reads(AS(Block, n), AS(BufferRegion, *r)->buffer);
+  return o->found ? WALK_STOP : WALK_ON;
+}
+
+/* Consumers that compute the value themselves find what the producer found. */
+static void need_same_operands(ScheduleCall *c, Node *scope, Block *producer) {
+  Overwrite o = {.producer = producer};
+  Walker w = {.enter = find_overwrite, .context = &o};
+  walk(&w, AS(Block, scope)->body);
+  if (o.found)
+    schedule_fail(c, &producer->node, "block '%s' overwrites what block '%s' reads",
+                  AS(Block, o.writer)->name, producer->name);
+}
+
 void primitive_compute_inline(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
   Place p;
@@ -161,7 +192,8 @@ void primitive_compute_inline(ScheduleCall *c) {
   need_local_buffer(c, &p, e.buffer);
   need_direct_accesses(c, p.func, e.buffer, ref->node);
   Map positions = {0};
-  need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer)->name);
+  need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer));
+  need_same_operands(c, scope, e.block);
   Inline in = {
       .mutator = {.rewrite = inline_block}, .call = c, .what = e, .order = e.store->indices};
   PrimFunc f = *AS(PrimFunc, prim_func_of(c, ref->func));
@@ -224,8 +256,8 @@ static bool is_around(Analyzer *facts, Node *lo, Node *last, const Range *dom) {
 }
 
 /* The producer writes what the consumer reads, no more and no less: variable i of `read` runs over
- * all values of the producer's index i. One that reads another buffer where the producer ends has
- * steps that none of the producer's belongs to. */
+ * all values of the producer's index i; a 0 stands for all of a dim of extent 1. One that reads
+ * another buffer where the producer ends has steps that none of the producer's belongs to. */
 static void need_all_read(ScheduleCall *c, const Elementwise *producer, const Elementwise *consumer,
                           NodeVec read) {
   Map domains = {0};
@@ -239,6 +271,7 @@ static void need_all_read(ScheduleCall *c, const Elementwise *producer, const El
   bool all = iter_map_detect(written, &domains, NULL, facts).surjective;
   for (int i = 0; i < read.len; i++) {
     Range *dom = domain_of(consumer->block, read.at[i]);
+    if (!dom) continue;
     Node *lo, *hi;
     bool known = arith_bounds_over(written.at[i], &domains, &lo, &hi);
     if (!known || !is_within(facts, lo, hi, dom))
@@ -252,6 +285,24 @@ static void need_all_read(ScheduleCall *c, const Elementwise *producer, const El
                     producer->block->name, i, AS(Buffer, producer->buffer)->name,
                     consumer->block->name);
   }
+}
+
+/* What the consumer's variables are in steps of the producer. Those that it reads by no index take
+ * one step only. */
+static Map variables_of_producer(ScheduleCall *c, const Elementwise *producer,
+                                 const Elementwise *consumer, NodeVec read) {
+  Map vars = {0};
+  for (int i = 0; i < read.len; i++)
+    if (IS(Var, read.at[i])) map_set(&vars, read.at[i], producer->store->indices.at[i]);
+  for each (Node *, v, &consumer->block->iter_vars) {
+    Range *dom = AS(Range, AS(IterVar, *v)->dom);
+    if (map_has(&vars, AS(IterVar, *v)->var)) continue;
+    if (!expr_is_one(dom->extent))
+      schedule_fail(c, &consumer->block->node,
+                    "block '%s' must read an element for each of its steps", consumer->block->name);
+    map_set(&vars, AS(IterVar, *v)->var, dom->min);
+  }
+  return vars;
 }
 
 void primitive_reverse_compute_inline(ScheduleCall *c) {
@@ -272,14 +323,10 @@ void primitive_reverse_compute_inline(ScheduleCall *c) {
   need_direct_accesses(c, from.func, producer.buffer, ref->node);
   NodeVec indices;
   need_one_load(c, consumer.block, producer.buffer, &indices);
-  Map positions = {0}, vars = {0};
-  need_permutation(c, consumer.block, indices, &positions, AS(Buffer, producer.buffer)->name);
-  if (positions.live != consumer.block->iter_vars.len)
-    schedule_fail(c, ref->node, "block '%s' must read an element for each of its steps",
-                  consumer.block->name);
+  Map positions = {0};
+  need_permutation(c, consumer.block, indices, &positions, AS(Buffer, producer.buffer));
+  Map vars = variables_of_producer(c, &producer, &consumer, indices);
   need_all_read(c, &producer, &consumer, indices);
-  for (int i = 0; i < indices.len; i++)
-    map_set(&vars, indices.at[i], producer.store->indices.at[i]);
   Inline in = {.mutator = {.rewrite = replace_load}, .call = c, .what = producer};
   Node *body = mutate(&in.mutator, substitute(consumer.block->body, &vars));
   Node *merged = with_body(c, producer.block, body);

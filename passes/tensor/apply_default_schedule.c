@@ -3,7 +3,8 @@
  * In:  blocks in loops as computes are written: serial, each block variable bound to a loop of its
  * own. Out: what the first rule that fits makes of them (stdlib/schedule/). Not: programs that a
  * schedule has touched, that compute nothing, and those with attribute tir.is_scheduled. */
-#include "passes/passes.h"
+#include "passes/tensor/inline_elementwise.h"
+#include "passes/tensor/tensor.h"
 
 Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
 
@@ -29,14 +30,14 @@ static WalkResult find_schedule(Walker *w, Node *n) {
   }
 }
 
-static bool is_unscheduled(PrimFunc *f) {
+bool prim_func_wants_schedule(Node *f) {
   bool has_blocks = false;
   Walker w = {.enter = find_schedule, .context = &has_blocks};
-  return walk(&w, f->body) && has_blocks;
+  return walk(&w, AS(PrimFunc, f)->body) && has_blocks &&
+         !dict_get_int(AS(PrimFunc, f)->attrs, "tir.is_scheduled", 0);
 }
 
 Node *pass_apply_default_schedule(Node *n, const PassContext *context) {
-  PrimFunc *f = AS(PrimFunc, n);
-  bool wants = is_unscheduled(f) && !dict_get_int(f->attrs, "tir.is_scheduled", 0);
-  return wants && schedule_rules_hook ? schedule_rules_hook(n, context) : n;
+  bool wants = schedule_rules_hook && prim_func_wants_schedule(n);
+  return wants ? schedule_rules_hook(inline_elementwise(n), context) : n;
 }

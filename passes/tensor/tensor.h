@@ -7,6 +7,9 @@
 /* The function with another body; itself if that is its own. */
 Node *prim_func_with_body(Node *f, Node *body);
 
+/* Is it as computes are written, so that a rule may schedule it? (apply_default_schedule.c) */
+bool prim_func_wants_schedule(Node *f);
+
 /* Does it hold a break or continue of a loop around it, or a return? */
 bool stmt_jumps_out(Node *n);
 

@@ -1,0 +1,276 @@
+/* rewriter.c -- R.rewriter applied: where the bindings of a block compute all results of the
+ * function `pattern`, the results are those of `replacement` instead.
+ *
+ * In:  bindings in any order that allows it: nothing before the last result may use the others.
+ * Parameters of the pattern stand for anything of their struct info, its dims for any dims. Not:
+ * patterns with branches or match_cast; what a new binding would match again. */
+#include "passes/graph/dead_code.h"
+#include "passes/graph/normalize.h"
+#include "passes/graph/pattern_rewrite.h"
+
+/* ---- the pattern of a function ---- */
+
+typedef struct Reader {
+  Map patterns; /* RelaxVar to Pattern * */
+} Reader;
+
+static Pattern *pattern_of(Reader *r, Node *n);
+
+static Pattern *part_of(Pattern *p, Node *expr, Reader *r) {
+  vec_push(&p->parts, pattern_of(r, expr));
+  return p;
+}
+
+static Pattern *of_call(Reader *r, RelaxCall *c) {
+  Pattern *p = part_of(NEW(Pattern, .kind = PATTERN_IS_CALL), c->op, r);
+  for each (Node *, a, &c->args) part_of(p, *a, r);
+  if (!c->attrs || !AS(Dict, c->attrs)->keys.len) return p;
+  Pattern *attrs = NEW(Pattern, .kind = PATTERN_IS_ATTRS, .node = c->attrs);
+  vec_push(&attrs->parts, p);
+  return attrs;
+}
+
+static Pattern *pattern_of(Reader *r, Node *n) {
+  Pattern *p;
+  switch (n->kind) {
+  case NK_RelaxVar:
+    p = map_get(&r->patterns, n);
+    if (p) return p;
+    break;
+  case NK_RelaxCall: return of_call(r, AS(RelaxCall, n));
+  case NK_Tuple:
+    p = NEW(Pattern, .kind = PATTERN_IS_TUPLE);
+    for each (Node *, f, &AS(Tuple, n)->fields) part_of(p, *f, r);
+    return p;
+  case NK_TupleGetItem:
+    return part_of(NEW(Pattern, .kind = PATTERN_IS_GET_ITEM, .index = AS(TupleGetItem, n)->index),
+                   AS(TupleGetItem, n)->tuple, r);
+  case NK_RelaxIf:
+  case NK_Function: break;
+  default: return NEW(Pattern, .kind = PATTERN_IS_EXPR, .node = n);
+  }
+  error_raisef("ValueError", n->span, "a pattern can't hold this: %s", node_kind_name(n->kind));
+}
+
+/* Any value of the parameter's struct info. */
+static Pattern *parameter_pattern(Node *param) {
+  Pattern *p = NEW(Pattern, .kind = PATTERN_IS_INFO, .node = sinfo_of(param));
+  vec_push(&p->parts, NEW(Pattern, .kind = PATTERN_IS_WILDCARD));
+  return p;
+}
+
+/* The patterns of the results, one or the fields of a tuple. */
+static PatternVec read_pattern(Function *f, Reader *r) {
+  for each (Node *, p, &f->params) map_set(&r->patterns, *p, parameter_pattern(*p));
+  SeqExpr *body = AS(SeqExpr, f->body);
+  for each (Node *, block, &body->blocks)
+    for each (Node *, b, &AS(BindingBlock, *block)->bindings) {
+      if (IS(MatchCast, *b))
+        error_raisef("ValueError", (*b)->span, "a pattern can't hold a match_cast");
+      map_set(&r->patterns, AS(VarBinding, *b)->var, pattern_of(r, AS(VarBinding, *b)->value));
+    }
+  Pattern *result = pattern_of(r, body->body);
+  PatternVec roots = {0};
+  if (result->kind == PATTERN_IS_TUPLE) return result->parts;
+  vec_push(&roots, result);
+  return roots;
+}
+
+/* ---- a place in a block ---- */
+
+typedef struct Site {
+  Function *pattern, *replacement;
+  PatternVec roots;
+  Reader reader;
+  Map values;
+  NodeVec bindings; /* of the block */
+  IntVec at;        /* for each root the number of its binding */
+  PatternMatch match;
+} Site;
+
+static bool find_roots(Site *s, int k) {
+  if (k == s->roots.len) return pattern_holds(&s->match);
+  for (int i = 0; i < s->bindings.len; i++) {
+    bool taken = !IS(VarBinding, s->bindings.at[i]);
+    for each (int, j, &s->at) taken |= *j == i;
+    if (taken) continue;
+    PatternMark before = pattern_mark(&s->match);
+    if (pattern_match(s->roots.at[k], AS(VarBinding, s->bindings.at[i])->var, &s->match)) {
+      vec_push(&s->at, i);
+      if (find_roots(s, k + 1)) return true;
+      s->at.len--;
+    }
+    pattern_undo(&s->match, before);
+  }
+  return false;
+}
+
+static int last_of(IntVec v) {
+  int last = 0;
+  for each (int, i, &v)
+    if (*i > last) last = *i;
+  return last;
+}
+
+static WalkResult find_key(Walker *w, Node *n) {
+  return map_has(w->context, n) ? WALK_STOP : WALK_ON;
+}
+
+/* Does a binding before the last result use another result? */
+static bool is_used_before(Site *s) {
+  Map results = {0}, numbers = {0};
+  int last = last_of(s->at);
+  for each (int, i, &s->at) {
+    map_set(&results, AS(VarBinding, s->bindings.at[*i])->var, s);
+    map_set(&numbers, s->bindings.at[*i], s);
+  }
+  Walker w = {.enter = find_key, .context = &results};
+  for (int i = 0; i < last; i++) {
+    Node *b = s->bindings.at[i];
+    if (map_has(&numbers, b)) continue;
+    if (!walk(&w, IS(MatchCast, b) ? AS(MatchCast, b)->value : AS(VarBinding, b)->value))
+      return true;
+  }
+  return false;
+}
+
+/* ---- the replacement ---- */
+
+/* What stands for the dims of a parameter's struct info, as the argument's says. */
+static void bind_dims(Map *map, Node *param, Node *arg) {
+  NodeVec p = {0}, a = {0};
+  if (IS(TensorStructInfo, param)) {
+    if (!sinfo_tensor_shape(param, &p) || !sinfo_tensor_shape(arg, &a)) return;
+  } else if (IS(ShapeStructInfo, param)) {
+    p = AS(ShapeStructInfo, param)->values;
+    a = AS(ShapeStructInfo, arg)->values;
+  } else if (IS(TupleStructInfo, param)) {
+    for (int i = 0; i < AS(TupleStructInfo, param)->fields.len; i++)
+      bind_dims(map, AS(TupleStructInfo, param)->fields.at[i],
+                AS(TupleStructInfo, arg)->fields.at[i]);
+  }
+  for (int i = 0; i < p.len && i < a.len; i++)
+    if (IS(Var, p.at[i])) map_set(map, p.at[i], a.at[i]);
+}
+
+static Node *as_local(Mutator *m, Node *n) {
+  bool is_dataflow = *(bool *)m->context;
+  if (!IS(RelaxVar, n)) return mutate_children(m, n);
+  RelaxVar v = *AS(RelaxVar, mutate_children(m, n));
+  v.is_dataflow = is_dataflow;
+  return gc_copy(&v, sizeof v);
+}
+
+/* Adds the replacement's bindings for what was found; its results. */
+static NodeVec add_replacement(Site *s, bool is_dataflow, NodeVec *out) {
+  Function *f = AS(Function, copy_with_fresh_vars(&s->replacement->node));
+  Map map = {0};
+  Mutator m = {.rewrite = as_local, .context = &is_dataflow};
+  for (int i = 0; i < f->params.len; i++) {
+    Node *arg = pattern_found(&s->match, map_get(&s->reader.patterns, s->pattern->params.at[i]));
+    if (!arg)
+      error_raisef("ValueError", s->pattern->params.at[i]->span,
+                   "the pattern does not use its parameter '%s'",
+                   AS(RelaxVar, s->pattern->params.at[i])->name);
+    map_set(&map, f->params.at[i], arg);
+    map_set(&m.identities, arg, arg);
+    bind_dims(&map, sinfo_of(f->params.at[i]), sinfo_of(arg));
+  }
+  for (int i = 0; i < map.len; i++)
+    if (map.at[i].value) map_set(&m.identities, map.at[i].value, map.at[i].value);
+  SeqExpr *body = AS(SeqExpr, mutate(&m, substitute(f->body, &map)));
+  for each (Node *, block, &body->blocks)
+    for each (Node *, b, &AS(BindingBlock, *block)->bindings) vec_push(out, *b);
+  NormalForm form = {.is_dataflow = is_dataflow, .bindings = *out};
+  Node *result = normal_value(&form, body->body);
+  *out = form.bindings;
+  for (int i = out->len - 1; i >= 0 && s->roots.len > 1 && IS(RelaxVar, result); i--)
+    if (IS(VarBinding, out->at[i]) && AS(VarBinding, out->at[i])->var == result)
+      result = AS(VarBinding, out->at[i])->value;
+  return s->roots.len > 1 && IS(Tuple, result) ? AS(Tuple, result)->fields : NODES(result);
+}
+
+static NodeVec with_replacement(Site *s, bool is_dataflow) {
+  NodeVec out = {0};
+  int last = last_of(s->at);
+  for (int i = 0; i < s->bindings.len; i++) {
+    bool is_root = false;
+    for each (int, k, &s->at) is_root |= *k == i;
+    if (!is_root) vec_push(&out, s->bindings.at[i]);
+    if (i != last) continue;
+    NodeVec results = add_replacement(s, is_dataflow, &out);
+    REQUIRE(results.len == s->at.len, "pattern and replacement have one signature");
+    for (int k = 0; k < results.len; k++) {
+      VarBinding b = *AS(VarBinding, s->bindings.at[s->at.at[k]]);
+      b.value = results.at[k];
+      vec_push(&out, gc_copy(&b, sizeof b));
+    }
+  }
+  return out;
+}
+
+/* ---- functions and modules ---- */
+
+typedef struct Applying {
+  Site site;
+  bool changed;
+} Applying;
+
+static Node *rewrite(Mutator *m, Node *n) {
+  Applying *a = m->context;
+  if (IS(Var, n) || IS(RelaxVar, n) || a->changed) return n;
+  if (!IS(BindingBlock, n)) return mutate_children(m, n);
+  BindingBlock b = *AS(BindingBlock, mutate_children(m, n));
+  if (a->changed) return gc_copy(&b, sizeof b);
+  Site *s = &a->site;
+  s->bindings = b.bindings;
+  s->at.len = 0;
+  s->match = (PatternMatch){.values = &s->values};
+  if (!find_roots(s, 0) || is_used_before(s)) return n;
+  a->changed = true;
+  b.bindings = with_replacement(s, b.is_dataflow);
+  return gc_copy(&b, sizeof b);
+}
+
+static Node *apply_to_function(Function *pattern, Function *replacement, Node *func) {
+  enum { ROUNDS = 1000 };
+  for (int round = 0; round < ROUNDS; round++) {
+    Applying a = {.site = {.pattern = pattern, .replacement = replacement}};
+    a.site.roots = read_pattern(pattern, &a.site.reader);
+    a.site.values = values_of(func);
+    Mutator m = {.rewrite = rewrite, .context = &a};
+    Node *out = mutate(&m, func);
+    if (!a.changed) return func;
+    func = without_dead_bindings(pass_canonicalize_bindings(out, NULL));
+  }
+  error_raisef("ValueError", pattern->node.span,
+               "rewriting does not end: after %d rounds, the replacement still matches", ROUNDS);
+}
+
+/* The other functions of the rewriter, as functions of the module. */
+static Node *with_helpers(Node *module, IRModule *rewriter) {
+  for (int i = 0; i < rewriter->functions.len; i++) {
+    const char *name = AS(GlobalVar, rewriter->globals.at[i])->name;
+    if (str_same(name, "pattern") || str_same(name, "replacement")) continue;
+    Node *known = module_find(module, name);
+    if (known && !node_equal(known, rewriter->functions.at[i], true, NULL))
+      error_raisef("ValueError", rewriter->functions.at[i]->span,
+                   "the module has another function '%s'", name);
+    module = module_with(module, rewriter->globals.at[i], rewriter->functions.at[i]);
+  }
+  return module;
+}
+
+Node *rewriter_apply(Node *rewriter, Node *n) {
+  Function *pattern = AS(Function, module_find(rewriter, "pattern")),
+           *replacement = AS(Function, module_find(rewriter, "replacement"));
+  if (IS(Function, n)) return apply_to_function(pattern, replacement, n);
+  IRModule *m = AS(IRModule, n);
+  Node *out = n;
+  for (int i = 0; i < m->functions.len; i++) {
+    if (!IS(Function, m->functions.at[i])) continue;
+    Node *f = apply_to_function(pattern, replacement, m->functions.at[i]);
+    if (f != m->functions.at[i]) out = module_with(out, m->globals.at[i], f);
+  }
+  return out == n ? n : with_helpers(out, AS(IRModule, rewriter));
+}

@@ -1,0 +1,21 @@
+/* shared_functions.c -- see shared_functions.h. */
+#include "passes/graph/shared_functions.h"
+
+static Node *info_of(Node *func) {
+  Node *info = IS(Function, func) ? sinfo_of(func) : NULL;
+  return info ? info : sinfo_object();
+}
+
+Node *shared_function(SharedFunctions *s, Node *func, const char *hint) {
+  const void *key = (const void *)(uintptr_t)(node_hash(func) | 1);
+  NodeVec *same = map_get(&s->by_hash, key);
+  if (same)
+    for each (Node *, g, same)
+      if (node_equal(module_find(s->module, AS(GlobalVar, *g)->name), func, true, NULL)) return *g;
+  const char *name = module_fresh_name(s->module, hint);
+  Node *global = MAKE(GlobalVar, func->span, VOID_TYPE, .sinfo = info_of(func), .name = name);
+  s->module = module_with(s->module, global, func);
+  if (!same) map_set(&s->by_hash, key, same = NEW(NodeVec, 0));
+  vec_push(same, global);
+  return global;
+}

@@ -1,0 +1,16 @@
+/* shared_functions.h -- private functions that passes add to a module: equal ones are one. */
+#ifndef PASSES_GRAPH_SHARED_FUNCTIONS_H
+#define PASSES_GRAPH_SHARED_FUNCTIONS_H
+
+#include "passes/passes.h"
+
+typedef struct SharedFunctions {
+  Node *module;
+  Map by_hash; /* hash of a function (as a pointer) to a NodeVec * of GlobalVars with it */
+} SharedFunctions;
+
+/* The GlobalVar of an equal function that was added before, or else of `func` under a name like the
+ * hint. A function's struct info, if it is a graph function, is that of the GlobalVar. */
+Node *shared_function(SharedFunctions *s, Node *func, const char *hint);
+
+#endif
