@@ -2,7 +2,8 @@
  * stdlib/module/, imported by their path: stdlib/module/tvm/testing.tvms is tvm.testing; the
  * schedule rules: stdlib/schedule/cpu.tvms is tvm.dlight.cpu; and the tensor intrinsics:
  * stdlib/intrin/x86.tvms is tvm.tir.tensor_intrin.x86; and what importers are made of:
- * stdlib/import/onnx/nn.tvms is tvm.relax.frontend.onnx.nn. A file is read when it is first imported. */
+ * stdlib/import/onnx/nn.tvms is tvm.relax.frontend.onnx.nn. A file is read when it is first
+ * imported. */
 #include "lang/dialect/dialect_impl.h"
 #include "lang/dialect/stdlib.h"
 #include "passes/schedule/schedule.h"
@@ -73,7 +74,8 @@ static const char *module_of(const char *path) {
 
 const char *library_home(const char *name) {
   for (int i = 0; i < stdlib_name_count; i++)
-    if (str_same(stdlib_names[i].name, name)) return module_of(stdlib_files[stdlib_names[i].file].path);
+    if (str_same(stdlib_names[i].name, name))
+      return module_of(stdlib_files[stdlib_names[i].file].path);
   return NULL;
 }
 

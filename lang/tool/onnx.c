@@ -113,7 +113,8 @@ static void run_model(void *context) {
 static void take_inputs(RunJob *job, int *argc, char **argv) {
   int kept = 1;
   for (int i = 1; i < *argc; i++) {
-    bool separate = (strcmp(argv[i], "--input") == 0 || strcmp(argv[i], "-i") == 0) && i + 1 < *argc;
+    bool separate =
+        (strcmp(argv[i], "--input") == 0 || strcmp(argv[i], "-i") == 0) && i + 1 < *argc;
     if (separate) vec_push(&job->inputs, value_str(argv[++i]));
     else if (strncmp(argv[i], "--input=", 8) == 0) vec_push(&job->inputs, value_str(argv[i] + 8));
     else argv[kept++] = argv[i];

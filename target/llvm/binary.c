@@ -78,7 +78,8 @@ static bool is_product(LLVMValueRef v) {
 }
 
 /* a + b where one of them is a product and sums may be contracted: as one operation here, so that
- * it is rounded alike in the vectors of a loop and in what is left over. NULL: it is no such sum. */
+ * it is rounded alike in the vectors of a loop and in what is left over. NULL: it is no such sum.
+ */
 static LLVMValueRef contracted(Gen *g, LLVMValueRef a, LLVMValueRef b) {
   if (!(g->f->fp_flags & LLVMFastMathAllowContract)) return NULL;
   LLVMValueRef product = is_product(b) ? b : is_product(a) ? a : NULL;

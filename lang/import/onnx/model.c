@@ -85,11 +85,10 @@ enum { F = 1, I, S, T, G, FS, IS, SS, TS, GS, SPARSE, SPARSES, TYPE, TYPES };
 /* Files of before `type` was demanded leave it out: then the field that is there tells it. */
 static int kind_of(const Onnx__Attribute *a) {
   if (a->has_type && a->type) return a->type;
-  const bool there[] = {[F] = a->has_f,         [I] = a->has_i,
-                        [S] = a->has_s,         [T] = a->t != NULL,
-                        [G] = a->g != NULL,     [FS] = a->n_floats > 0,
-                        [IS] = a->n_ints > 0,   [SS] = a->n_strings > 0,
-                        [TS] = a->n_tensors > 0, [GS] = a->n_graphs > 0};
+  const bool there[] = {[F] = a->has_f,        [I] = a->has_i,          [S] = a->has_s,
+                        [T] = a->t != NULL,    [G] = a->g != NULL,      [FS] = a->n_floats > 0,
+                        [IS] = a->n_ints > 0,  [SS] = a->n_strings > 0, [TS] = a->n_tensors > 0,
+                        [GS] = a->n_graphs > 0};
   for (int k = F; k <= GS; k++)
     if (there[k]) return k;
   return IS;
@@ -97,36 +96,37 @@ static int kind_of(const Onnx__Attribute *a) {
 
 static Value list_attribute(const OnnxFile *f, const Onnx__Attribute *a, int kind) {
   ValueVec v = {0};
-  const size_t lengths[] = {[FS] = a->n_floats,   [IS] = a->n_ints,
-                            [SS] = a->n_strings,  [TS] = a->n_tensors,
-                            [GS] = a->n_graphs,   [SPARSES] = a->n_sparse_tensors,
-                            [TYPES] = a->n_type_protos};
+  const size_t lengths[] = {
+      [FS] = a->n_floats,        [IS] = a->n_ints,   [SS] = a->n_strings,
+      [TS] = a->n_tensors,       [GS] = a->n_graphs, [SPARSES] = a->n_sparse_tensors,
+      [TYPES] = a->n_type_protos};
   for (size_t i = 0; i < lengths[kind]; i++) switch (kind) {
-      case FS: vec_push(&v, value_float((double)a->floats[i])); break;
-      case IS: vec_push(&v, value_int(a->ints[i])); break;
-      case SS: vec_push(&v, bytes_or_text(&a->strings[i])); break;
-      case TS: vec_push(&v, onnx_tensor(f, a->tensors[i])); break;
-      case GS: vec_push(&v, graph_of(f, a->graphs[i])); break;
-      case SPARSES: vec_push(&v, onnx_sparse(f, a->sparse_tensors[i])); break;
-      default: vec_push(&v, onnx_type(f, a->type_protos[i])); break;
+    case FS: vec_push(&v, value_float((double)a->floats[i])); break;
+    case IS: vec_push(&v, value_int(a->ints[i])); break;
+    case SS: vec_push(&v, bytes_or_text(&a->strings[i])); break;
+    case TS: vec_push(&v, onnx_tensor(f, a->tensors[i])); break;
+    case GS: vec_push(&v, graph_of(f, a->graphs[i])); break;
+    case SPARSES: vec_push(&v, onnx_sparse(f, a->sparse_tensors[i])); break;
+    default: vec_push(&v, onnx_type(f, a->type_protos[i])); break;
     }
   return value_list(v);
 }
 
 static Value attribute_of(const OnnxFile *f, const Onnx__Attribute *a) {
   int kind = kind_of(a);
-  bool missing = (kind == T && !a->t) || (kind == G && !a->g) || (kind == SPARSE && !a->sparse_tensor);
+  bool missing =
+      (kind == T && !a->t) || (kind == G && !a->g) || (kind == SPARSE && !a->sparse_tensor);
   if (missing || kind < F || kind > TYPES)
     onnx_fault(f, "attribute '%s' has no value of its kind", a->name ? a->name : "");
   switch (kind) {
-    case F: return value_float((double)a->f);
-    case I: return value_int(a->i);
-    case S: return bytes_or_text(&a->s);
-    case T: return onnx_tensor(f, a->t);
-    case G: return graph_of(f, a->g);
-    case SPARSE: return onnx_sparse(f, a->sparse_tensor);
-    case TYPE: return onnx_type(f, a->tp);
-    default: return list_attribute(f, a, kind);
+  case F: return value_float((double)a->f);
+  case I: return value_int(a->i);
+  case S: return bytes_or_text(&a->s);
+  case T: return onnx_tensor(f, a->t);
+  case G: return graph_of(f, a->g);
+  case SPARSE: return onnx_sparse(f, a->sparse_tensor);
+  case TYPE: return onnx_type(f, a->tp);
+  default: return list_attribute(f, a, kind);
   }
 }
 
@@ -212,8 +212,7 @@ Value onnx_model(const OnnxFile *f, const Onnx__Model *m) {
   if (!m->graph) onnx_fault(f, "the model has no graph");
   Value model = value_dict();
   ValueVec functions = {0};
-  for (size_t i = 0; i < m->n_functions; i++)
-    vec_push(&functions, function_of(f, m->functions[i]));
+  for (size_t i = 0; i < m->n_functions; i++) vec_push(&functions, function_of(f, m->functions[i]));
   set(model, "ir_version", value_int(m->ir_version));
   set(model, "producer", onnx_text(m->producer_name));
   set(model, "opsets", opsets_of(f, m->n_opset_import, m->opset_import));

@@ -52,8 +52,7 @@ static void read_message(void *context) {
   Load *l = context;
   onnx_check_wire(&l->file, l->descriptor, l->bytes, l->nbytes);
   l->message = protobuf_c_message_unpack(l->descriptor, NULL, l->nbytes, l->bytes);
-  if (!l->message)
-    onnx_fault(&l->file, "the file is damaged, or is not one of the ONNX format");
+  if (!l->message) onnx_fault(&l->file, "the file is damaged, or is not one of the ONNX format");
   l->value = l->convert(&l->file, l->message);
 }
 
@@ -144,7 +143,8 @@ static const Builtin rows[] = {
     {"load_value", "path, kind, /", load_value, "a file of a tensor, sequence or optional"},
     {"tensor_bytes", "tensor, name, /", tensor_bytes, "a tensor as the bytes of such a file"},
     {"dtype", "number, /", dtype_of_number, "the dtype of an element type's number, or None"},
-    {"load_converter", "operator, /", load_converter, "read the file that converts it; is there one?"},
+    {"load_converter", "operator, /", load_converter,
+     "read the file that converts it; is there one?"},
 };
 
 Value onnx_load(void) {

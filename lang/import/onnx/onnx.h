@@ -11,8 +11,8 @@
  *              "attrs": {name: value}, "refs": {name: attribute of the function around it}}
  *   type      ("tensor", dtype or "", dims or None), ("sequence", type), ("optional", type),
  *             ("map", dtype, type), ("sparse", dtype, dims); a dim is an int, a name, or None
- *   tensor    a tensor; of text ("strings", dims, [text]); of complex numbers ("complex", dtype, dims)
- *   sparse    ("sparse", values, indices, dims)
+ *   tensor    a tensor; of text ("strings", dims, [text]); of complex numbers ("complex", dtype,
+ * dims) sparse    ("sparse", values, indices, dims)
  *
  * A file is not trusted: claimed sizes are compared with the bytes that are there before memory is
  * taken, nesting is limited, and data outside of the model's folder is not read. Every fault is a

@@ -178,9 +178,9 @@ static void copy_ulongs(const Reading *r, char *to) {
 }
 
 static size_t field_length(const Onnx__Tensor *t, Field f) {
-  const size_t lengths[] = {[FLOATS] = t->n_float_data,   [WORDS] = t->n_int32_data,
-                            [LONGS] = t->n_int64_data,    [DOUBLES] = t->n_double_data,
-                            [ULONGS] = t->n_uint64_data,  [STRINGS] = t->n_string_data};
+  const size_t lengths[] = {
+      [FLOATS] = t->n_float_data,   [WORDS] = t->n_int32_data,   [LONGS] = t->n_int64_data,
+      [DOUBLES] = t->n_double_data, [ULONGS] = t->n_uint64_data, [STRINGS] = t->n_string_data};
   return lengths[f];
 }
 
@@ -193,8 +193,10 @@ static Value from_field(Reading *r) {
                (long long)expected);
   Value out;
   char *to = new_elements(r, &out);
-  const void *same[] = {[FLOATS] = t->float_data, [LONGS] = t->int64_data,
-                        [DOUBLES] = t->double_data, [STRINGS] = NULL};
+  const void *same[] = {[FLOATS] = t->float_data,
+                        [LONGS] = t->int64_data,
+                        [DOUBLES] = t->double_data,
+                        [STRINGS] = NULL};
   if (r->element->field == WORDS) copy_words(r, to);
   else if (r->element->field == ULONGS) copy_ulongs(r, to);
   else if (r->nbytes) memcpy(to, same[r->element->field], (size_t)r->nbytes);
@@ -235,8 +237,8 @@ Value onnx_tensor(const OnnxFile *f, const Onnx__Tensor *t) {
   if (t->data_location == 1) return external(&r);
   if (!t->has_raw_data) return from_field(&r);
   if (t->raw_data.len != (size_t)r.nbytes)
-    onnx_fault(f, "tensor '%s' has %zu bytes, but its shape asks for %lld", r.name,
-               t->raw_data.len, (long long)r.nbytes);
+    onnx_fault(f, "tensor '%s' has %zu bytes, but its shape asks for %lld", r.name, t->raw_data.len,
+               (long long)r.nbytes);
   Value out;
   copy_raw(&r, new_elements(&r, &out), t->raw_data.data);
   return out;

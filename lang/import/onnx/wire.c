@@ -58,11 +58,11 @@ static void check_message(Wire *w, const ProtobufCMessageDescriptor *d, int dept
     const ProtobufCFieldDescriptor *f =
         protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
     switch (tag & 7) {
-      case 0: varint(w); break;
-      case 1: skip(w, 8); break;
-      case 2: check_bytes(w, f, depth); break;
-      case 5: skip(w, 4); break;
-      default: damaged(w);
+    case 0: varint(w); break;
+    case 1: skip(w, 8); break;
+    case 2: check_bytes(w, f, depth); break;
+    case 5: skip(w, 4); break;
+    default: damaged(w);
     }
   }
 }
