@@ -104,6 +104,10 @@ operators_on_c() { OP_TARGETS=c "$B/tvms" test tests/op/binary.tvms tests/op/nn_
 counted 'operators, by the c target' operators_on_c
 counted 'tests in .tvms' "$B/tvms" test $(find tests -name '*.tvms' -not -path 'tests/bench/*' -not -path 'tests/math/*' | LC_ALL=C sort)
 counted 'errors of functions of float32, of every 4099th' sh tests/math/run.sh "$B" 4099
+# A sample of what `make check-onnx` runs.
+onnx_data=/usr/share/libonnx-testdata/data
+[ -d $onnx_data ] || onnx_data=
+counted 'ONNX models' sh tests/onnx/run.sh "$B" tests/onnx/cases tests/onnx/runtime tests/onnx/spec ${onnx_data:+$onnx_data/simple $onnx_data/pytorch-operator}
 counted 'Python programs' sh tests/python.sh "$B"
 counted 'snippets in the docs' sh tests/docs.sh "$B"
 step 'examples/unity.tvms runs' "$B/tvms" examples/unity.tvms
@@ -111,7 +115,7 @@ step 'a C program runs the library made from it' deploy
 step 'modules survive printing and reading' roundtrip
 step 'random tensor programs survive printing and reading' random_programs
 step 'random tensor programs become C without warnings' random_c
-step 'texts in the three ways of the fuzzer' sh tests/fuzz/run.sh "$B/fuzz_text" "$B/fuzz_seeds" 0
+step 'texts and models in the ways of the fuzzer' sh tests/fuzz/run.sh "$B/fuzz_text" "$B/fuzz_seeds" 0
 step 'code for other machines prints the same bits' sh tests/cross/run.sh "$B"
 for t in tests/tool/test_*.sh; do
   step "$(basename "$t" .sh | sed 's/^test_//'): tools as a user meets them" sh "$t" "$B"

@@ -39,6 +39,9 @@ Value value_dtype(DataType t);
 Node *jit_generic(Value v);
 bool value_is_jit(Value v);
 
+/* The module of the standard library in whose text a decorator declares this name; NULL: none. */
+const char *library_home(const char *name);
+
 /* Reports an error that a statement raised, unless it is the echo of one reported before. */
 void report_statement_error(const Error *e);
 

@@ -1,7 +1,9 @@
 /* library.c -- modules of the standard library that are written in the language: the files of
  * stdlib/module/, imported by their path: stdlib/module/tvm/testing.tvms is tvm.testing; the
  * schedule rules: stdlib/schedule/cpu.tvms is tvm.dlight.cpu; and the tensor intrinsics:
- * stdlib/intrin/x86.tvms is tvm.tir.tensor_intrin.x86. A file is read when it is first imported. */
+ * stdlib/intrin/x86.tvms is tvm.tir.tensor_intrin.x86; and what importers are made of:
+ * stdlib/import/onnx/nn.tvms is tvm.relax.frontend.onnx.nn. A file is read when it is first
+ * imported. */
 #include "lang/dialect/dialect_impl.h"
 #include "lang/dialect/stdlib.h"
 #include "passes/schedule/schedule.h"
@@ -13,6 +15,7 @@ static const struct {
   const char *package, *folder;
 } places[] = {
     {"tvm.dlight.", "stdlib/schedule/"},
+    {"tvm.relax.frontend.onnx.", "stdlib/import/onnx/"},
     {"tvm.tir.tensor_intrin.", INTRINSICS},
     {"tvm.s_tir.tensor_intrin.", INTRINSICS},
     {"", "stdlib/module/"},
@@ -56,6 +59,24 @@ static Value library_load(const char *dotted) {
   Load l = {.dotted = dotted};
   run_outside(load, &l);
   return l.module;
+}
+
+/* "tvm.relax.frontend.onnx.nn" for "stdlib/import/onnx/nn.tvms"; NULL if it is no module. */
+static const char *module_of(const char *path) {
+  for (size_t row = 0; row < sizeof places / sizeof *places; row++) {
+    if (!str_begins(path, places[row].folder)) continue;
+    const char *file = path + strlen(places[row].folder);
+    size_t n = strlen(file) - strlen(".tvms");
+    return str_intern(str_format("%s%s", places[row].package, str_copy_n(file, n)));
+  }
+  return NULL;
+}
+
+const char *library_home(const char *name) {
+  for (int i = 0; i < stdlib_name_count; i++)
+    if (str_same(stdlib_names[i].name, name))
+      return module_of(stdlib_files[stdlib_names[i].file].path);
+  return NULL;
 }
 
 /* Names that begin with _ are the file's own. */

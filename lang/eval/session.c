@@ -5,6 +5,7 @@
 #include "lang/dialect/dialect.h"
 #include "lang/eval/eval_impl.h"
 #include "lang/eval/warn.h"
+#include "lang/import/onnx/onnx.h"
 #include "lang/value/big_int.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@ void lang_start(int argc, char **argv) {
   exceptions_start();
   builtins_start(argc, argv);
   dialect_start();
+  namespace_register("_onnx", onnx_load);
 }
 
 Session *session_new(const char *path) {

@@ -34,6 +34,7 @@ NamedModuleVec session_modules(Session *s) {
 }
 
 Session *tool_definitions(const char *path) {
+  if (is_onnx(path)) return onnx_definitions(path);
   const Source *source = source_read(path);
   return source ? session_definitions(source, path) : NULL;
 }

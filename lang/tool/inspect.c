@@ -1,4 +1,5 @@
-/* inspect.c -- `tvms inspect`: what a compiled file tells of itself, for whatever machine it is. */
+/* inspect.c -- `tvms inspect`: what a compiled file tells of itself, for whatever machine it is; an
+ * ONNX model is looked into by onnx.c. */
 #include "lang/tool/tool.h"
 #include "target/describe.h"
 #include <errno.h>
@@ -23,7 +24,8 @@ static int failed(const char *path, const char *why) {
   return STATUS_ERROR;
 }
 
-static int inspect(const char *path) {
+static int inspect(char *path) {
+  if (is_onnx(path)) return onnx_inspect(path);
   struct stat s;
   int fd = open(path, O_RDONLY);
   if (fd < 0 || fstat(fd, &s)) return failed(path, strerror(errno));

@@ -12,8 +12,10 @@ int tool_run_source(const Source *source, const char *path) {
   return s->exited ? s->exit_status : ok ? STATUS_OK : STATUS_ERROR;
 }
 
-/* Options after the file are the script's. */
+/* Options after the file are the script's; those of a model are ours. */
 int tool_run(int argc, char **argv) {
+  for (int i = 1; i < argc && (i == 1 || argv[1][0] == '-'); i++)
+    if (is_onnx(argv[i])) return onnx_run(argc, argv);
   int own = argc < 2 || argv[1][0] == '-' ? argc : 1, status;
   bool standard_input = argc > 1 && strcmp(argv[1], "-") == 0;
   if (!standard_input && own > 1 && !options_parse(NULL, 0, &argc, argv, &status)) return status;

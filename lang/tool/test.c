@@ -30,7 +30,7 @@ typedef struct Worker {
   double began; /* the test, or the worker */
 } Worker;
 
-static TestOptions options = {.timeout = 300};
+static TestOptions options = {.timeout = 300, .target = "llvm"};
 static VEC(Job *) jobs;
 static Worker *workers;
 static int worker_count = 1;
@@ -47,7 +47,7 @@ static double now(void) {
 
 static void work(void *context) {
   Worker *w = context;
-  test_worker(w->job->path, w->number + 1, &options, w->pipe);
+  (options.onnx ? test_onnx_worker : test_worker)(w->job->path, w->number + 1, &options, w->pipe);
 }
 
 _Noreturn static void be_worker(Worker *w) {
@@ -220,6 +220,21 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Every folder at or below this one that holds a model.onnx. */
+static void add_models(const char *path) {
+  if (access(str_format("%s/model.onnx", path), R_OK) == 0) {
+    vec_push(&jobs, NEW(Job, .path = path));
+    return;
+  }
+  DIR *dir = opendir(path);
+  VEC(const char *) names = {0};
+  for (struct dirent *e; dir && (e = readdir(dir));)
+    if (e->d_name[0] != '.') vec_push(&names, str_format("%s/%s", path, e->d_name));
+  if (dir) closedir(dir);
+  if (names.len) qsort(names.at, (size_t)names.len, sizeof *names.at, by_name);
+  for each (const char *, name, &names) add_models(*name);
+}
+
 /* A file, or of a folder every .tvms file and test_*.py, in order of their names. */
 static void add_path(const char *path) {
   struct stat info;
@@ -285,6 +300,8 @@ int tool_test(int argc, char **argv) {
       {"--timeout", 0, &timeout, NULL, "seconds that a test may take (300)"},
       {"--durations", 0, &slowest, NULL, "list this many of the slowest tests"},
       {"--junit", 0, &report.junit, NULL, "write the results to a file, in JUnit's form"},
+      {"--onnx", 0, NULL, &options.onnx, "folders of ONNX models with their inputs and outputs"},
+      {"--target", 0, &options.target, NULL, "what ONNX models are built for (llvm)"},
       {"--update", 0, NULL, &options.update, "make the CHECK lines say what is printed"},
   };
   int status;
@@ -301,7 +318,8 @@ int tool_test(int argc, char **argv) {
     return usage_error("test", "option '--durations' is a number, not '%s'", slowest);
   worker_count = (int)n;
   report.slowest = (int)shown;
-  for (int i = 1; i < argc; i++) add_path(argv[i]);
+  for (int i = 1; i < argc; i++) (options.onnx ? add_models : add_path)(argv[i]);
+  if (options.onnx && !jobs.len) return usage_error("test", "no folder with a model.onnx there");
   note_terminal();
   status = tool_protected(run_and_report, &report);
   return report.failed ? STATUS_ERROR : status;

@@ -93,7 +93,9 @@ typedef enum {
 typedef struct TestOptions {
   const char *pattern; /* NULL: all */
   bool update, stop_at_first, verbose, show_output;
-  double timeout; /* seconds, for one test */
+  bool onnx;          /* the paths are folders of ONNX models */
+  const char *target; /* what these are built for */
+  double timeout;     /* seconds, for one test */
 } TestOptions;
 
 /* Runs the tests of a file from number `from` on, in this process. Writes to `pipe`, a line each:
@@ -101,6 +103,8 @@ typedef struct TestOptions {
  *   E number outcome seconds reason   it ended
  * What the tests and their diagnostics say goes to standard output and error. */
 void test_worker(const char *path, int from, const TestOptions *options, int pipe);
+/* The same of a folder with an ONNX model and its data, which is one test. */
+void test_onnx_worker(const char *path, int from, const TestOptions *options, int pipe);
 
 /* ---- results (test_report.c) ---- */
 

@@ -209,11 +209,34 @@ static void run_functions(const Source *source) {
   if (!tests.len && !w.file.gaps.len && begin(w.path, &start)) end(TEST_PASSED, start, "");
 }
 
-void test_worker(const char *path, int from, const TestOptions *options, int pipe) {
+static void set_up(const char *path, int from, const TestOptions *options, int pipe) {
   w.path = path;
   w.options = options;
   w.from = from;
   w.pipe = pipe;
+}
+
+static void run_model(void *context) {
+  ValueCall *c = context;
+  Value module = namespace_import("tvm.relax.frontend.onnx.conformance", (Span){0});
+  Value run_case = value_get_attr(module, str_intern("run_case"), (Span){0});
+  Value args[] = {value_str(w.path), value_str(w.options->target)};
+  c->result = value_call_with(run_case, 2, args, (Span){0});
+}
+
+/* What went wrong is told by the last lines of the error alone: the case says where to look. */
+void test_onnx_worker(const char *path, int from, const TestOptions *options, int pipe) {
+  set_up(path, from, options, pipe);
+  double start;
+  if (!begin(path, &start)) return;
+  ValueCall c = {0};
+  Error *e = eval_protect(run_model, &c);
+  if (e) return end(TEST_FAILED, start, e->text);
+  end(TEST_PASSED, start, value_to_str(c.result));
+}
+
+void test_worker(const char *path, int from, const TestOptions *options, int pipe) {
+  set_up(path, from, options, pipe);
   DiagVec *outer = diag_capture();
   const Source *source = source_read(path);
   DiagVec *why = diag_restore(outer);

@@ -61,6 +61,12 @@ typedef VEC(NamedModule) NamedModuleVec;
 Session *session_definitions(const Source *source, const char *path);
 Session *tool_definitions(const char *path);
 NamedModuleVec session_modules(Session *s);
+/* Of an ONNX model: its module by the name Module; NULL with a diagnostic if it can't be imported.
+ */
+bool is_onnx(const char *path);
+Session *onnx_definitions(const char *path);
+int onnx_run(int argc, char **argv); /* `tvms run MODEL.onnx --input x=x.npy` */
+int onnx_inspect(char *path);        /* `tvms inspect MODEL.onnx` */
 /* name NULL: the only one. NULL with a diagnostic if there is none, or several. */
 Node *tool_one_module(const char *command, Session *s, const char *name, const char *path);
 

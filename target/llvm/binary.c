@@ -73,13 +73,31 @@ static LLVMValueRef gen_logic(Gen *g, Binary *n) {
 
 /* ---- arithmetic ---- */
 
+static bool is_product(LLVMValueRef v) {
+  return LLVMIsABinaryOperator(v) && LLVMGetInstructionOpcode(v) == LLVMFMul;
+}
+
+/* a + b where one of them is a product and sums may be contracted: as one operation here, so that
+ * it is rounded alike in the vectors of a loop and in what is left over. NULL: it is no such sum.
+ */
+static LLVMValueRef contracted(Gen *g, LLVMValueRef a, LLVMValueRef b) {
+  if (!(g->f->fp_flags & LLVMFastMathAllowContract)) return NULL;
+  LLVMValueRef product = is_product(b) ? b : is_product(a) ? a : NULL;
+  if (!product) return NULL;
+  LLVMValueRef args[] = {LLVMGetOperand(product, 0), LLVMGetOperand(product, 1),
+                         product == b ? a : b};
+  return gen_overloaded(g, "llvm.fmuladd", LLVMTypeOf(args[0]), 3, args);
+}
+
 static LLVMValueRef float_arithmetic(Gen *g, NodeKind kind, DataType t, LLVMValueRef a,
                                      LLVMValueRef b) {
   a = gen_widen(g, a, t);
   b = gen_widen(g, b, t);
-  LLVMValueRef v = kind == NK_Add   ? LLVMBuildFAdd(g->b, a, b, "")
-                   : kind == NK_Sub ? LLVMBuildFSub(g->b, a, b, "")
-                                    : LLVMBuildFMul(g->b, a, b, "");
+  LLVMValueRef v = kind == NK_Add ? contracted(g, a, b) : NULL;
+  if (!v)
+    v = kind == NK_Add   ? LLVMBuildFAdd(g->b, a, b, "")
+        : kind == NK_Sub ? LLVMBuildFSub(g->b, a, b, "")
+                         : LLVMBuildFMul(g->b, a, b, "");
   return gen_narrow(g, gen_fp(g, v), t);
 }
 

@@ -1,8 +1,9 @@
-/* fuzz.c -- what a fuzzer runs: one text, in one of three ways.
+/* fuzz.c -- what a fuzzer runs: one text, in one of three ways, or one ONNX model.
  *
  *   fuzz parse FILE       the parser: a sound tree, faults reported
  *   fuzz eval FILE        the script, with a second of time and without the file system
  *   fuzz roundtrip FILE   its modules: printed, read again, equal, and printed the same
+ *   fuzz onnx FILE        the model: imported, or refused; its module is well-formed
  *
  * A fault of tvms is an abort; what is wrong with the text is none. Under AFL++ the process starts
  * once and forks where the text is about to be read. */
@@ -14,7 +15,9 @@
 
 #include "ir/support/gc.h"
 #include "lang/builtin/builtin.h"
+#include "lang/dialect/dialect.h"
 #include "lang/tool/tool.h"
+#include "lang/value/object.h"
 
 static _Noreturn void fault(const char *what) {
   fprintf(stderr, "fuzz: %s\n", what);
@@ -95,6 +98,24 @@ static void fuzz_roundtrip(const Source *source, const char *path) {
     }
 }
 
+/* ---- onnx ---- */
+
+/* Read before the fuzzer's process forks, for they are many. */
+static void load_importer(void) { namespace_import("tvm.relax.frontend.onnx.command", (Span){0}); }
+
+static void fuzz_onnx(const Source *source, const char *path) {
+  (void)source;
+  signal(SIGALRM, time_is_up);
+  alarm(2);
+  Value module = namespace_import("tvm.relax.frontend.onnx.command", (Span){0});
+  Value import = value_get_attr(module, str_intern("module_of"), (Span){0});
+  Value made = value_call_with(import, 1, (Value[]){value_str(path)}, (Span){0});
+  if (!ir_verify(made.node)) {
+    diag_flush(stderr, DIAG_PLAIN);
+    fault("the module is not well-formed");
+  }
+}
+
 /* ---- main ---- */
 
 typedef struct Job {
@@ -112,16 +133,23 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(const Source *source, const char *path);
-  } ways[] = {{"parse", fuzz_parse}, {"eval", fuzz_eval}, {"roundtrip", fuzz_roundtrip}};
+    void (*prepare)(void); /* of a way that reads no text */
+  } ways[] = {{"parse", fuzz_parse, NULL},
+              {"eval", fuzz_eval, NULL},
+              {"roundtrip", fuzz_roundtrip, NULL},
+              {"onnx", fuzz_onnx, load_importer}};
+  enum { WAYS = sizeof ways / sizeof *ways };
   gc_start();
   lang_start(argc, argv);
+  for (int i = 0; i < WAYS; i++)
+    if (argc == 3 && str_same(ways[i].name, argv[1]) && ways[i].prepare) ways[i].prepare();
 #ifdef __AFL_HAVE_MANUAL_CONTROL
   __AFL_INIT();
 #endif
-  for (size_t i = 0; argc == 3 && i < sizeof ways / sizeof *ways; i++) {
+  for (int i = 0; argc == 3 && i < WAYS; i++) {
     if (strcmp(ways[i].name, argv[1]) != 0) continue;
-    Job job = {ways[i].run, source_read(argv[2]), argv[2]};
-    if (!job.source) return 1;
+    Job job = {ways[i].run, ways[i].prepare ? NULL : source_read(argv[2]), argv[2]};
+    if (!job.source && !ways[i].prepare) return 1;
     Error *e = eval_protect(run_job, &job);
     if (e && str_same(e->kind, ERROR_INTERNAL)) {
       error_report(e);
@@ -130,6 +158,6 @@ int main(int argc, char **argv) {
     }
     return 0;
   }
-  fprintf(stderr, "usage: fuzz parse|eval|roundtrip FILE\n");
+  fprintf(stderr, "usage: fuzz parse|eval|roundtrip|onnx FILE\n");
   return 2;
 }

@@ -1,0 +1,41 @@
+#!/bin/sh
+# run.sh -- the format's own test data (Debian's libonnx-testdata), the nine networks and the cases here, by a target each.
+# A case that fails and is not named in known.txt is a failure; so is one that is named there and passes.
+#   sh tests/onnx/run.sh BUILD_FOLDER [FOLDER...]     the last line is "N passed, N failed"
+B=$1
+shift
+here=$(dirname "$0")
+data=/usr/share/libonnx-testdata/data
+passed=0
+failed=0
+jobs=$(nproc)
+
+# cases TARGET FOLDER...
+cases() {
+  target=$1
+  shift
+  "$B/tvms" test --onnx -v -j "$jobs" --target "$target" "$@" >"$B/onnx.out" 2>"$B/onnx.log"
+  sed -n 's|^\(PASS\) .*/\([A-Za-z0-9_]*\)[ :].*|\1 \2|p; s|^\(FAIL\) .*/\([A-Za-z0-9_]*\)[ :].*|\1 \2|p' "$B/onnx.log" |
+    awk 'NR == FNR { if ($1 !~ /^#/) known[$1] = 1; next }
+      $1 == "PASS" && !($2 in known) { passed++; next }
+      $1 == "FAIL" && ($2 in known) { passed++; next }
+      { failed++; print ($1 == "PASS" ? "passes, but is named in known.txt: " : "fails: ") $2 }
+      END { print passed + 0, failed + 0 }' "$here/known.txt" - >"$B/onnx.sum"
+  sed '$d' "$B/onnx.sum"
+  line=$(tail -n 1 "$B/onnx.sum")
+  p=${line% *} f=${line#* }
+  [ "$p" -gt 0 ] || f=$((f + 1)) # nothing ran
+  echo "$target $*: $(tail -n 1 "$B/onnx.out")"
+  passed=$((passed + p))
+  failed=$((failed + f))
+}
+
+if [ $# -gt 0 ]; then
+  for target in llvm interp; do cases "$target" "$@"; done
+else
+  [ -d "$data" ] || { echo "libonnx-testdata is not installed"; exit 2; }
+  for target in llvm interp; do cases "$target" "$data" "$here/cases" "$here/runtime" "$here/spec"; done
+  cases llvm "$here/light"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,70 @@
+#!/bin/sh
+# test_onnx.sh -- ONNX models on the command line: import, inspect, run, build, test.
+#   sh tests/tool/test_onnx.sh BUILD_FOLDER
+. "$(dirname "$0")/expect.sh"
+cases=$tests/../onnx/cases
+wide=$cases/F4_matmul_wide_bias d=$cases/F4_matmul_wide_bias/test_data_set_0
+
+# A model as a script: it reads back, and its weights are beside it.
+expect 0 '' "$tvms" import "$wide/model.onnx" -o wide.tvms
+expect 0 'well-formed' "$tvms" check wide.tvms
+cat >weights.tvms <<'T'
+from safetensors.numpy import load_file
+print({k: (str(v.dtype), v.tolist()) for k, v in load_file("wide.safetensors").items()})
+T
+expect 0 "{'c': ('float32', 2.0)}" "$tvms" weights.tvms
+expect 2 'where to? give -o FILE.tvms' "$tvms" import "$wide/model.onnx"
+expect 1 "can't write" "$tvms" import "$wide/model.onnx" -o no/such/folder.tvms
+
+expect 0 'A  float32[3, 3]' "$tvms" inspect "$wide/model.onnx"
+expect 0 'MatMul    1      18     9' "$tvms" inspect "$wide/model.onnx"
+expect 2 'which file?' "$tvms" inspect
+
+# Run: files in, files out.
+set -- --input "A=$d/input_0.pb" --input "B=$d/input_1.pb" --input="D=$d/input_2.pb"
+expect 0 'values/Y.npy: float32[3, 4]' "$tvms" run "$wide/model.onnx" "$@" --output values
+expect 0 'values/Y.pb: float32[3, 4]' "$tvms" run "$wide/model.onnx" "$@" --output values --format pb --target interp
+cat >compare.tvms <<'T'
+import _onnx, sys
+import numpy as np
+expected = _onnx.load_value(sys.argv[1], "tensor")
+print("same:", (np.load("values/Y.npy") == expected).all(), (_onnx.load_value("values/Y.pb", "tensor") == expected).all())
+T
+expect 0 'same: True True' "$tvms" compare.tvms "$d/output_0.pb"
+expect 1 "no value is given for the input 'A'" "$tvms" run "$wide/model.onnx"
+expect 1 "the model has no input 'Q'; it has: A, B, D" "$tvms" run "$wide/model.onnx" --input Q=x.npy
+expect 1 'an input is a .npy or a .pb' "$tvms" run "$wide/model.onnx" --input A=x.txt
+expect 2 'there are npy and pb' "$tvms" run "$wide/model.onnx" --format png
+
+# Other commands take a model where they take a module.
+expect 0 '' "$tvms" build "$wide/model.onnx" -o wide.so
+expect 0 'R.matmul(A, B)' "$tvms" opt "$wide/model.onnx"
+expect 0 'well-formed' "$tvms" check "$wide/model.onnx"
+expect 0 'main' "$tvms" bench "$wide/model.onnx" --repeat 1 --number 1
+
+# What can't be read is told by its name, without the way into the library.
+printf 'nonsense' >bad.onnx
+expect 1 'tvms: error: bad.onnx: the file is damaged, or is not one of the ONNX format' "$tvms" build bad.onnx -o bad.so
+expect 1 "can't read 'missing.onnx'" "$tvms" inspect missing.onnx
+
+# Tests: the last line counts; a case that fails or must be refused is told.
+expect 0 '77 passed, 0 failed' "$tvms" test --onnx "$cases"
+expect 0 '2 passed, 0 failed' "$tvms" test --onnx -k F4 --target interp "$cases"
+mkdir -p wrong/test_data_set_0
+cp "$wide/model.onnx" wrong/
+cp "$d"/*.pb wrong/test_data_set_0
+cp "$d/input_0.pb" wrong/test_data_set_0/input_1.pb
+expect 1 '0 passed, 1 failed' "$tvms" test --onnx wrong
+expect 2 'no folder with a model.onnx there' "$tvms" test --onnx values
+
+# External data is not followed out of the model's folder, also not by a link.
+mkdir -p model
+head -c 8 /dev/zero >outside.bin
+ln -sf ../outside.bin model/inside.bin
+cat >external.tvms <<'T'
+from encode import external, graph, model, tensor, write
+write("model/m.onnx", model(graph([], [], [], [tensor("w", 1, [2], None, external("inside.bin"))])))
+T
+TVMS_PATH=$tests/../onnx expect 0 '' "$tvms" external.tvms
+expect 1 "'inside.bin' is outside of the model's folder" "$tvms" inspect model/m.onnx
+exit $bad
