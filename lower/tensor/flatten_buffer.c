@@ -2,12 +2,15 @@
  *
  * In:  PrimFuncs without blocks (after LowerOpaqueBlock).
  * Out: each BufferLoad and BufferStore has one index, in elements; allocations have one extent.
- * Not: the buffers beside the parameters keep their shapes: they say what callers must pass. */
+ *      A shape, stride or offset that reads memory is read where its buffer is declared, into a
+ * let: what is stored later doesn't move the buffer. Not: the buffers beside the parameters keep
+ * their shapes: they say what callers must pass. */
 #include "ir/arith/arith.h"
 #include "lower/lower_impl.h"
 
 typedef struct Flatten {
-  Map flat; /* Buffer to its one-dimensional view */
+  Map flat;     /* Buffer to its one-dimensional view */
+  Map declared; /* Buffer to one whose layout reads no memory */
   Analyzer *analyzer;
 } Flatten;
 
@@ -17,13 +20,35 @@ static Node *product(NodeVec extents, Span span) {
   return n;
 }
 
-static Node *flat_buffer(Flatten *f, Node *buffer) {
+/* Elements from the start of the memory to the buffer's last one. */
+static Node *extent_of(const Buffer *b) {
+  Node *n = product(b->shape, b->node.span), *one = int_imm(INT32, 1, b->node.span);
+  if (b->strides.len) n = one;
+  for (int i = 0; i < b->strides.len; i++)
+    n = expr_add(n, expr_mul(expr_sub(b->shape.at[i], one), b->strides.at[i]));
+  return b->elem_offset ? expr_add(b->elem_offset, n) : n;
+}
+
+/* Without a declaration, a buffer's layout is read at each access. */
+static Buffer layout_of(Mutator *m, Node *buffer) {
+  Flatten *f = m->context;
+  Node *declared = map_get(&f->declared, buffer);
+  Buffer b = *AS(Buffer, declared ? declared : buffer);
+  if (declared) return b;
+  b.shape = mutate_vec(m, b.shape);
+  b.strides = mutate_vec(m, b.strides);
+  b.elem_offset = mutate(m, b.elem_offset);
+  return b;
+}
+
+static Node *flat_buffer(Mutator *m, Node *buffer) {
+  Flatten *f = m->context;
   Node *flat = map_get(&f->flat, buffer);
   if (flat) return flat;
-  Buffer b = *AS(Buffer, buffer);
+  Buffer b = layout_of(m, buffer);
   bool is_flat = b.shape.len == 1 && !b.strides.len && !b.elem_offset && !b.axis_separators.len;
   if (!is_flat) {
-    b.shape = NODES(arith_simplify(f->analyzer, product(b.shape, b.node.span)));
+    b.shape = NODES(arith_simplify(f->analyzer, extent_of(&b)));
     b.strides = (NodeVec){0};
     b.elem_offset = NULL;
     b.axis_separators = (IntVec){0};
@@ -34,18 +59,47 @@ static Node *flat_buffer(Flatten *f, Node *buffer) {
   return flat;
 }
 
-static NodeVec flat_index(Flatten *f, Node *buffer, NodeVec indices) {
-  Buffer *b = AS(Buffer, buffer);
-  if (!indices.len && !b->elem_offset) return NODES(int_imm(INT32, 0, b->node.span));
-  Node *offset = NULL, *stride = int_imm(INT32, 1, b->node.span);
+static NodeVec flat_index(Mutator *m, Node *buffer, NodeVec indices) {
+  Flatten *f = m->context;
+  Buffer b = layout_of(m, buffer);
+  if (!indices.len && !b.elem_offset) return NODES(int_imm(INT32, 0, b.node.span));
+  Node *offset = NULL, *stride = int_imm(INT32, 1, b.node.span);
   for (int i = indices.len - 1; i >= 0; i--) {
-    if (b->strides.len) stride = b->strides.at[i];
+    if (b.strides.len) stride = b.strides.at[i];
     Node *part = expr_mul(indices.at[i], stride);
     offset = offset ? expr_add(part, offset) : part;
-    if (!b->strides.len) stride = expr_mul(stride, b->shape.at[i]);
+    if (!b.strides.len) stride = expr_mul(stride, b.shape.at[i]);
   }
-  if (b->elem_offset) offset = offset ? expr_add(offset, b->elem_offset) : b->elem_offset;
+  if (b.elem_offset) offset = offset ? expr_add(offset, b.elem_offset) : b.elem_offset;
   return NODES(arith_simplify(f->analyzer, offset));
+}
+
+/* The value, or a variable to bind to it if memory gives it. */
+static Node *read_once(Mutator *m, NodeVec *lets, const char *name, Node *value) {
+  Node *now = mutate(m, value);
+  if (expr_effect(now) == EFFECT_PURE) return now;
+  Node *var = var_new(name, now->dtype, now->span);
+  vec_push(lets, MAKE(LetStmt, now->span, VOID_TYPE, .value = now, .var = var));
+  return var;
+}
+
+static Node *declare(Mutator *m, DeclBuffer *d) {
+  Flatten *f = m->context;
+  Buffer b = *AS(Buffer, d->buffer);
+  NodeVec lets = {0}, shape = {0}, strides = {0};
+  for each (Node *, e, &b.shape) vec_push(&shape, read_once(m, &lets, "extent", *e));
+  for each (Node *, e, &b.strides) vec_push(&strides, read_once(m, &lets, "stride", *e));
+  b.shape = shape, b.strides = strides;
+  if (b.elem_offset) b.elem_offset = read_once(m, &lets, "elem_offset", b.elem_offset);
+  if (lets.len) map_set(&f->declared, d->buffer, gc_copy(&b, sizeof b));
+  Node *body = mutate(m, d->body);
+  body =
+      MAKE(DeclBuffer, d->node.span, VOID_TYPE, .buffer = flat_buffer(m, d->buffer), .body = body);
+  for (int i = lets.len - 1; i >= 0; i--) {
+    AS(LetStmt, lets.at[i])->body = body;
+    body = lets.at[i];
+  }
+  return body;
 }
 
 static Node *rewrite(Mutator *m, Node *n) {
@@ -55,22 +109,23 @@ static Node *rewrite(Mutator *m, Node *n) {
   case NK_Buffer: return n;
   case NK_BufferLoad: {
     BufferLoad l = *AS(BufferLoad, n);
-    l.indices = flat_index(f, l.buffer, mutate_vec(m, l.indices));
-    l.buffer = flat_buffer(f, l.buffer);
+    l.predicate = mutate(m, l.predicate);
+    l.indices = flat_index(m, l.buffer, mutate_vec(m, l.indices));
+    l.buffer = flat_buffer(m, l.buffer);
     return gc_copy(&l, sizeof l);
   }
   case NK_BufferStore: {
     BufferStore s = *AS(BufferStore, n);
     s.value = mutate(m, s.value);
-    s.indices = flat_index(f, s.buffer, mutate_vec(m, s.indices));
-    s.buffer = flat_buffer(f, s.buffer);
+    s.predicate = mutate(m, s.predicate);
+    s.indices = flat_index(m, s.buffer, mutate_vec(m, s.indices));
+    s.buffer = flat_buffer(m, s.buffer);
     return gc_copy(&s, sizeof s);
   }
-  case NK_DeclBuffer:
-    return MAKE(DeclBuffer, n->span, VOID_TYPE, .buffer = flat_buffer(f, AS(DeclBuffer, n)->buffer),
-                .body = mutate(m, AS(DeclBuffer, n)->body));
+  case NK_DeclBuffer: return declare(m, AS(DeclBuffer, n));
   case NK_Allocate: {
     Allocate a = *AS(Allocate, n);
+    a.extents = mutate_vec(m, a.extents);
     if (a.extents.len != 1)
       a.extents = NODES(arith_simplify(f->analyzer, product(a.extents, n->span)));
     a.body = mutate(m, a.body);

@@ -77,15 +77,23 @@ static Node *rewrite(Mutator *m, Node *n) {
     b.match_buffers = (NodeVec){0};
     return mutate_children(m, AS(Block, n)->match_buffers.len ? gc_copy(&b, sizeof b) : n);
   }
-  case NK_BufferLoad:
-    r = map_get(&found->regions, AS(BufferLoad, n)->buffer);
-    return r ? expr_load(r->buffer, source_indices(m, r, AS(BufferLoad, n)->indices), n->span)
-             : mutate_children(m, n);
-  case NK_BufferStore:
-    r = map_get(&found->regions, AS(BufferStore, n)->buffer);
-    return r ? stmt_store(r->buffer, source_indices(m, r, AS(BufferStore, n)->indices),
-                          mutate(m, AS(BufferStore, n)->value), n->span)
-             : mutate_children(m, n);
+  case NK_BufferLoad: {
+    BufferLoad l = *AS(BufferLoad, n);
+    if (!(r = map_get(&found->regions, l.buffer))) return mutate_children(m, n);
+    l.buffer = r->buffer;
+    l.indices = source_indices(m, r, l.indices);
+    l.predicate = mutate(m, l.predicate);
+    return gc_copy(&l, sizeof l);
+  }
+  case NK_BufferStore: {
+    BufferStore s = *AS(BufferStore, n);
+    if (!(r = map_get(&found->regions, s.buffer))) return mutate_children(m, n);
+    s.buffer = r->buffer;
+    s.indices = source_indices(m, r, s.indices);
+    s.value = mutate(m, s.value);
+    s.predicate = mutate(m, s.predicate);
+    return gc_copy(&s, sizeof s);
+  }
   case NK_BufferRegion: /* of the reads and writes of inner blocks: they matter no more */
     r = map_get(&found->regions, AS(BufferRegion, n)->buffer);
     return mutate_children(m, r ? &r->node : n);

@@ -198,6 +198,25 @@ static void finish_cache(ScheduleCall *c, const Cache *k, const Place *p, int le
   give_block(c, k->ref->func, copy);
 }
 
+/* A copy in a loop that writes the buffer holds what a step makes of it: all that read the copy are
+ * in that loop. */
+static void need_users_inside(ScheduleCall *c, const Cache *k, const Place *p, int level,
+                              NodeVec users) {
+  for (int i = 0; i < level; i++) {
+    Node *loop = p->path.at[i];
+    bool writes = false;
+    for each (Node *, r, &k->apart) writes |= IS(For, loop) && mentions(loop, *r);
+    for each (Node *, u, &users)
+      if (writes && !mentions(loop, *u))
+        schedule_fail(
+            c, *u,
+            "block '%s' reads '%s' behind the loop '%s', in which it is written and would "
+            "be copied for '%s'",
+            AS(Block, *u)->name, AS(Buffer, k->buffer)->name, AS(Var, AS(For, loop)->var)->name,
+            AS(Block, users.at[0])->name);
+  }
+}
+
 void primitive_cache_read(ScheduleCall *c) {
   Cache k = begin_cache(c, true);
   Block *b = AS(Block, k.ref->node);
@@ -211,6 +230,7 @@ void primitive_cache_read(ScheduleCall *c) {
     if (block_writes(AS(Block, AS(BlockRealize, *r)->block), k.buffer)) vec_push(&k.apart, *r);
   Place first = place_of(c, k.ref->func, users.at[0]);
   int level = level_of(&first, k.scope, k.apart);
+  need_users_inside(c, &k, &first, level, users);
   Place outer = place_prefix(&first, level + 1);
   Analyzer *facts = facts_at(&outer);
   Touched touched = {.buffer = k.buffer};

@@ -179,45 +179,71 @@ static void need_no_conflict(const Move *m) {
   }
 }
 
+/* The block, or one that it takes values from, that writes elements again with other values, step
+ * after step of a loop around them; or NULL. `seen`: blocks that were asked. */
+static Node *rewriting(const Move *m, Node *block, Node *loop, Map *seen) {
+  if (!mentions(loop, block) || map_has(seen, block)) return NULL;
+  map_set(seen, block, block);
+  Place at = place_of(m->call, m->ref->func, loop);
+  bool apart = true;
+  for each (Node *, w, &AS(Block, block)->writes)
+    apart &= steps_are_apart(m->call, &at, AS(BufferRegion, *w)->buffer);
+  if (apart) return NULL;
+  if (why_not_complete(m->scope, block) && why_not_reduction(m->scope, block)) return block;
+  NodeVec producers = producers_of(m->scope, block);
+  for each (Node *, p, &producers) {
+    Node *found = rewriting(m, *p, loop, seen);
+    if (found) return found;
+  }
+  return NULL;
+}
+
 /* A producer that writes elements again, step after step of a loop around it and the block, can't
  * be left alone with that loop. */
 static void need_lasting_producers(const Move *m) {
   ScheduleCall *c = m->call;
   NodeVec producers = producers_of(m->scope, m->ref->node);
-  for each (Node *, p, &producers) {
-    if (!why_not_complete(m->scope, *p) || !why_not_reduction(m->scope, *p)) continue;
+  for each (Node *, p, &producers)
     for each (Node *, s, &m->from.path) {
-      if (!IS(For, *s) || !mentions(*s, *p) || mentions(*s, m->loop)) continue;
-      Place at = place_of(c, m->ref->func, *s);
-      for each (Node *, w, &AS(Block, *p)->writes)
-        if (block_reads(m->block, AS(BufferRegion, *w)->buffer) &&
-            !steps_are_apart(c, &at, AS(BufferRegion, *w)->buffer))
-          schedule_fail(c, *p,
-                        "the block '%s' would leave the loop '%s', where '%s' writes '%s' again",
-                        m->block->name, AS(Var, AS(For, *s)->var)->name, AS(Block, *p)->name,
-                        AS(Buffer, AS(BufferRegion, *w)->buffer)->name);
+      if (!IS(For, *s) || mentions(*s, m->loop)) continue;
+      Map seen = {0};
+      Node *found = rewriting(m, *p, *s, &seen);
+      if (!found) continue;
+      const char *buffer =
+          AS(Buffer, AS(BufferRegion, AS(Block, found)->writes.at[0])->buffer)->name;
+      schedule_fail(
+          c, found, "the block '%s' would leave the loop '%s', where '%s' writes '%s' again",
+          m->block->name, AS(Var, AS(For, *s)->var)->name, AS(Block, found)->name, buffer);
     }
-  }
 }
 
-/* What of a buffer the related blocks touch in one step of the loop. */
-static Touched need_of(const Move *m, Node *buffer, Analyzer *facts) {
-  Touched need = {.buffer = buffer};
-  for each (Node *, other, &m->related) {
+/* What of a buffer these blocks read or write in one step of the loop. */
+static Touched touched_in(const Move *m, NodeVec blocks, bool writes, Node *loop, Node *buffer,
+                          Analyzer *facts) {
+  Touched t = {.buffer = buffer};
+  for each (Node *, other, &blocks) {
     Place p = place_of(m->call, m->ref->func, *other);
-    NodeVec inner = loops_inside(&p, m->loop);
-    NodeVec regions = m->reverse ? AS(Block, *other)->writes : AS(Block, *other)->reads;
+    NodeVec inner = loops_inside(&p, loop);
+    NodeVec regions = writes ? AS(Block, *other)->writes : AS(Block, *other)->reads;
     for each (Node *, r, &regions)
       if (AS(BufferRegion, *r)->buffer == buffer)
-        touch(&need, AS(BlockRealize, realize_of(&p)), *r, inner, facts);
+        touch(&t, AS(BlockRealize, realize_of(&p)), *r, inner, facts);
   }
-  return need;
+  return t;
 }
 
-/* What a consumer reads in its part of the domain is done by then: its producers under the loop
- * have touched it in this step. */
-static void need_it_done(const Move *m, const Domain *domains, Node *region, const Touched *done,
-                         Analyzer *facts) {
+static Touched need_of(const Move *m, Node *buffer, Analyzer *facts) {
+  return touched_in(m, m->related, m->reverse, m->loop, buffer, facts);
+}
+
+/* What the block reads in its part of the domain is done by then: its producers under the loop have
+ * touched it in this step. */
+static void need_it_done(const Move *m, const Domain *domains, Node *region, Node *loop,
+                         const Touched *done, Analyzer *facts) {
+  if (!done->exact)
+    schedule_fail(m->call, loop,
+                  "one step of the loop '%s' is not known to make a whole region of '%s'",
+                  AS(Var, AS(For, loop)->var)->name, AS(Buffer, done->buffer)->name);
   Map ranges = {0};
   for (int i = 0; i < m->block->iter_vars.len; i++) {
     IterVar *v = AS(IterVar, m->block->iter_vars.at[i]);
@@ -241,7 +267,38 @@ static void need_it_done(const Move *m, const Domain *domains, Node *region, con
           m->call, &m->block->node,
           "block '%s' reads dimension %d of '%s', of which one step of the loop '%s' is not "
           "known to make all that is read",
-          m->block->name, d, AS(Buffer, done->buffer)->name, AS(Var, AS(For, m->loop)->var)->name);
+          m->block->name, d, AS(Buffer, done->buffer)->name, AS(Var, AS(For, loop)->var)->name);
+  }
+}
+
+/* Does the block run with other values, at its new place, in a step of a loop around it and the
+ * producer? It does if it leaves one, or if such a loop is one of its reduction: all of that is
+ * done at the new place. */
+static bool runs_more(const Move *m, Node *producer) {
+  for each (Node *, s, &m->from.path)
+    if (IS(For, *s) && mentions(*s, producer) && !mentions(*s, m->loop)) return true;
+  BlockRealize *r = AS(BlockRealize, realize_of(&m->from));
+  for (int i = 0; i < r->iter_values.len; i++)
+    for each (Node *, s, &m->to.path)
+      if (AS(IterVar, m->block->iter_vars.at[i])->iter_kind != ITER_SPATIAL && IS(For, *s) &&
+          mentions(*s, producer) && mentions(r->iter_values.at[i], AS(For, *s)->var))
+        return true;
+  return false;
+}
+
+/* A producer may share loops with the new place: then one step of them makes what is read there. */
+static void need_ready_producers(const Move *m, const Domain *domains, Analyzer *facts) {
+  NodeVec producers = producers_of(m->scope, m->ref->node);
+  for each (Node *, p, &producers) {
+    Node *shared = NULL;
+    for each (Node *, s, &m->to.path)
+      if (IS(For, *s) && mentions(*s, *p)) shared = *s;
+    if (!shared || !runs_more(m, *p)) continue;
+    for each (Node *, r, &m->block->reads) {
+      Node *buffer = AS(BufferRegion, *r)->buffer;
+      Touched done = touched_in(m, producers, true, shared, buffer, facts);
+      if (done.lo.len) need_it_done(m, domains, *r, shared, &done, facts);
+    }
   }
 }
 
@@ -301,13 +358,9 @@ static void finish_move(Move *m) {
   for each (Node *, r, &regions) {
     if (!m->reverse) break;
     Touched done = need_of(m, AS(BufferRegion, *r)->buffer, facts);
-    if (!done.lo.len) continue;
-    if (!done.exact)
-      schedule_fail(c, m->loop,
-                    "one step of the loop '%s' is not known to make a whole region of '%s'",
-                    AS(Var, AS(For, m->loop)->var)->name, AS(Buffer, done.buffer)->name);
-    need_it_done(m, domains, *r, &done, facts);
+    if (done.lo.len) need_it_done(m, domains, *r, m->loop, &done, facts);
   }
+  if (!m->reverse) need_ready_producers(m, domains, facts);
   Node *nest = new_nest(c, m->block, domains, flag_arg(c, 2));
   if (m->reverse) need_all_steps(m, loops_inside(&under, m->scope), nest, domains, facts);
   nest = simplify_bindings(c, nest, facts);

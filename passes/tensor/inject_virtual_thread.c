@@ -149,8 +149,16 @@ static Node *use_parts(Mutator *m, Node *n) {
 
 /* ---- statements ---- */
 
-/* The statement for each thread. */
+static WalkResult forget_allocation(Walker *w, Node *n) {
+  Threads *t = w->context;
+  if (IS(Allocate, n)) map_remove(&t->parts, AS(Allocate, n)->var);
+  return WALK_ON;
+}
+
+/* The statement for each thread. What it allocates is each copy's own. */
 static Node *for_each_thread(Threads *t, Node *n) {
+  Walker own = {.enter = forget_allocation, .context = t};
+  walk(&own, n);
   Mutator m = {.rewrite = use_parts, .context = t};
   n = mutate(&m, n);
   if (t->count > MAX_COPIES)

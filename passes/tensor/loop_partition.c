@@ -132,19 +132,23 @@ static Node *in_loop(Mutator *m, Node *n) {
   return f.body == AS(For, n)->body ? n : gc_copy(&f, sizeof f);
 }
 
-/* The steps from begin to end. */
-static Node *part(Partition *p, For *f, Node *begin, Node *end, Node *body) {
+/* The steps from begin to end. `deeper`: loops in them are cut, too. */
+static Node *part(Mutator *m, For *f, Node *begin, Node *end, Node *body, bool deeper) {
+  Partition *p = m->context;
   For out = *f;
   out.min = begin;
   out.extent = arith_simplify(p->analyzer, expr_sub(end, begin));
   out.annotations = dict_with(f->annotations, "pragma_loop_partition_hint", NULL);
   if (!AS(Dict, out.annotations)->keys.len) out.annotations = NULL;
   out.body = body;
-  if (!expr_is_one(out.extent) || p->keep_extent_one)
-    return copy_with_fresh_vars(gc_copy(&out, sizeof out));
+  if (!expr_is_one(out.extent) || p->keep_extent_one) {
+    Node *loop = copy_with_fresh_vars(gc_copy(&out, sizeof out));
+    return deeper ? in_loop(m, loop) : loop;
+  }
   Map step = {0};
   map_set(&step, f->var, begin);
-  return copy_with_fresh_vars(substitute(body, &step));
+  Node *one = copy_with_fresh_vars(substitute(body, &step));
+  return deeper ? mutate(m, one) : one;
 }
 
 static Node *extreme(NodeKind kind, Node *x, NodeVec others) {
@@ -152,9 +156,8 @@ static Node *extreme(NodeKind kind, Node *x, NodeVec others) {
   return x;
 }
 
-/* Only the middle is cut further: the edges would grow without being any faster. */
+/* In an edge, loops are cut only if that was asked for: it grows, and has few steps. */
 static Node *cut(Mutator *mutator, Middle *m) {
-  Partition *p = mutator->context;
   Analyzer *a = m->analyzer;
   For *f = m->loop;
   Span s = f->node.span;
@@ -168,10 +171,10 @@ static Node *cut(Mutator *mutator, Middle *m) {
   Mutator known = {.rewrite = replace_known, .context = &m->known};
   NodeVec parts = {0};
   if (!arith_can_prove_equal(a, f->min, begin))
-    vec_push(&parts, part(p, f, f->min, begin, f->body));
-  Node *middle = part(p, f, begin, end, mutate(&known, f->body));
-  vec_push(&parts, IS(For, middle) ? in_loop(mutator, middle) : mutate(mutator, middle));
-  if (!arith_can_prove_equal(a, end, all)) vec_push(&parts, part(p, f, end, all, f->body));
+    vec_push(&parts, part(mutator, f, f->min, begin, f->body, m->choices));
+  vec_push(&parts, part(mutator, f, begin, end, mutate(&known, f->body), true));
+  if (!arith_can_prove_equal(a, end, all))
+    vec_push(&parts, part(mutator, f, end, all, f->body, m->choices));
   return stmt_seq(parts, s);
 }
 

@@ -4,6 +4,7 @@
  * pointers that are known to be distinct stay so; it runs iterations [begin, end). f_closure, which
  * tvms_parallel calls, unpacks them from a struct that lies in the function with the loop. */
 #include "target/c/c.h"
+#include "target/work.h"
 
 typedef struct ParallelLoop {
   For *loop;
@@ -102,9 +103,10 @@ void c_parallel(CGen *g, For *n) {
   ParallelLoop p = loop_new(g, n);
   CText min = c_cast(g, c_operand(g, n->min), n->min->dtype, INT64);
   CText extent = c_cast(g, c_operand(g, n->extent), n->extent->dtype, INT64);
+  CText grain = c_operand(g, work_grain(n));
   write_body(g, &p);
   write_closure(g, &p);
   const char *variables = fill_closure(g, &p);
-  c_fail_if(g, str_format("tvms_parallel((void *)(uintptr_t)%s, %s, %s, %s) != 0", p.closure,
-                          variables, min.at, extent.at));
+  c_fail_if(g, str_format("tvms_parallel((void *)(uintptr_t)%s, %s, %s, %s, %s) != 0", p.closure,
+                          variables, min.at, extent.at, grain.at));
 }

@@ -3,6 +3,7 @@
  * A statement whose body is the rest of its scope does not recurse into it: chains of lets are as
  * long as functions. Only heap memory, to be freed when the scope ends, makes a scope. */
 #include "target/c/c.h"
+#include "target/work.h"
 
 void c_line(CGen *g, const char *format, ...) {
   for (int i = 0; i < g->f->depth; i++) str_add(g->f->out, "  ");
@@ -53,7 +54,8 @@ static void serial_loop(CGen *g, For *n) {
 
 static void for_loop(CGen *g, For *n) {
   if (n->loop_kind == LOOP_THREAD) c_unsupported(&n->node, "a loop bound to a thread");
-  bool is_parallel = n->loop_kind == LOOP_PARALLEL && g->f->sort != CFUNC_PARALLEL_BODY;
+  bool is_parallel =
+      n->loop_kind == LOOP_PARALLEL && g->f->sort != CFUNC_PARALLEL_BODY && !work_is_small(n);
   if (is_parallel) c_parallel(g, n);
   else serial_loop(g, n);
 }

@@ -1,5 +1,6 @@
 /* loop.c -- For and While as canonical loops. */
 #include "target/llvm/codegen.h"
+#include "target/work.h"
 #include <llvm-c/DebugInfo.h>
 
 /* llvm.loop metadata with one property, on the branch back. */
@@ -69,7 +70,8 @@ static void gen_serial(Gen *g, For *n) {
 
 void gen_for(Gen *g, For *n) {
   if (n->loop_kind == LOOP_THREAD) gen_unsupported(&n->node, "a loop bound to a thread");
-  bool is_parallel = n->loop_kind == LOOP_PARALLEL && g->f->sort != FUNC_PARALLEL_BODY;
+  bool is_parallel =
+      n->loop_kind == LOOP_PARALLEL && g->f->sort != FUNC_PARALLEL_BODY && !work_is_small(n);
   if (is_parallel) gen_parallel(g, n);
   else gen_serial(g, n);
 }

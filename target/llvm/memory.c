@@ -154,10 +154,60 @@ static LLVMValueRef load_if(Gen *g, const Access *a) {
   return phi;
 }
 
+/* ---- every second element ---- */
+
+static bool is_every_second(const BufferLoad *n) {
+  int64_t stride;
+  Node *index = n->indices.len == 1 ? n->indices.at[0] : NULL;
+  return index && IS(Ramp, index) && AS(Buffer, n->buffer)->elem.lanes == 1 &&
+         expr_is_const_int(AS(Ramp, index)->stride, &stride) && stride == 2 &&
+         index->dtype.lanes >= 4 && index->dtype.lanes % 2 == 0;
+}
+
+/* Lane i of the result is lane at[i] of the two vectors in a row. */
+static LLVMValueRef pick_lanes(Gen *g, LLVMValueRef a, LLVMValueRef b, const int *at, int lanes) {
+  LLVMValueRef *picks = NEW_ARRAY(LLVMValueRef, lanes);
+  for (int i = 0; i < lanes; i++) picks[i] = const_i32(g, at[i]);
+  return LLVMBuildShuffleVector(g->b, a, b, LLVMConstVector(picks, (unsigned)lanes), "");
+}
+
+/* Two loads of neighbours, from the first element and up to the last one, instead of a gather. */
+static LLVMValueRef load_every_second(Gen *g, const Access *a, LLVMValueRef first) {
+  int lanes = a->t.lanes, *low = NEW_ARRAY(int, lanes), *high = NEW_ARRAY(int, lanes),
+      *both = NEW_ARRAY(int, lanes);
+  for (int i = 0; i < lanes; i++) { /* lane `lanes` of a mask is off */
+    low[i] = i % 2 ? lanes : i / 2;
+    high[i] = i % 2 ? (lanes + i) / 2 : lanes;
+    both[i] = i < lanes / 2 ? 2 * i : 2 * i + 1;
+  }
+  LLVMTypeRef elem = type_in_memory(g, dtype_element(a->t));
+  LLVMValueRef half = const_i64(g, lanes - 1);
+  Access one = *a, two = *a;
+  one.contiguous = two.contiguous = true;
+  one.pointer = first;
+  two.pointer = a->mask ? LLVMBuildGEP2(g->b, elem, first, &half, 1, "")
+                        : LLVMBuildInBoundsGEP2(g->b, elem, first, &half, 1, "");
+  if (!a->mask) return pick_lanes(g, load_plain(g, &one), load_plain(g, &two), both, lanes);
+  LLVMValueRef off = LLVMConstNull(LLVMTypeOf(a->mask));
+  one.mask = pick_lanes(g, a->mask, off, low, lanes);
+  two.mask = pick_lanes(g, a->mask, off, high, lanes);
+  return pick_lanes(g, load_masked(g, &one), load_masked(g, &two), both, lanes);
+}
+
+static LLVMValueRef first_of_ramp(Gen *g, const BufferLoad *n, bool masked) {
+  Buffer *b = AS(Buffer, n->buffer);
+  Node *base = AS(Ramp, flat_index((Node *)(uintptr_t)&n->node, b, &n->indices))->base;
+  LLVMValueRef at = gen_index(g, base);
+  LLVMValueRef p = gen_element_pointer(g, gen_expr(g, b->data), b->elem, at);
+  if (masked && LLVMIsAGetElementPtrInst(p)) LLVMSetIsInBounds(p, false);
+  return p;
+}
+
 LLVMValueRef gen_load(Gen *g, BufferLoad *n) {
   Access a = access_new(g, &n->node, n->buffer, &n->indices, n->predicate, n->node.dtype);
   LLVMValueRef v;
-  if (a.mask && a.t.lanes == 1) v = load_if(g, &a);
+  if (is_every_second(n)) v = load_every_second(g, &a, first_of_ramp(g, n, a.mask != NULL));
+  else if (a.mask && a.t.lanes == 1) v = load_if(g, &a);
   else if (a.mask || !a.contiguous) v = load_masked(g, &a);
   else v = load_plain(g, &a);
   /* The buffer may be typed otherwise than the load, for pointers above all. */

@@ -5,6 +5,7 @@
  * returns a status. `f.closure`, which tvms_parallel calls, unpacks them from a struct that lies on
  * the stack of the function with the loop. */
 #include "target/llvm/codegen.h"
+#include "target/work.h"
 
 static LLVMTypeRef closure_type(Gen *g, const NodeVec *vars) {
   LLVMTypeRef *fields = NEW_ARRAY(LLVMTypeRef, vars->len + 1);
@@ -89,14 +90,15 @@ void gen_parallel(Gen *g, For *n) {
   LLVMTypeRef type = closure_type(g, &vars);
   LLVMValueRef min = gen_cast(g, gen_expr(g, n->min), n->min->dtype, INT64);
   LLVMValueRef extent = gen_cast(g, gen_expr(g, n->extent), n->extent->dtype, INT64);
-  LLVMValueRef body = declare_body(g, &vars);
+  LLVMValueRef grain = gen_expr(g, work_grain(n)), body = declare_body(g, &vars);
   LLVMValueRef place = gen_alloca(g, type, 1, 0, "closure");
   for (int i = 0; i < vars.len; i++) {
     LLVMValueRef at = LLVMBuildStructGEP2(g->b, type, place, (unsigned)i, "");
     LLVMBuildStore(g->b, map_get(&g->f->values, vars.at[i]), at);
   }
   define_body(g, body, n, &vars);
-  LLVMValueRef args[] = {define_closure(g, body, type, vars.len, n->node.span), place, min, extent};
-  LLVMValueRef status = gen_runtime_call(g, "tvms_parallel", 4, args);
+  LLVMValueRef args[] = {define_closure(g, body, type, vars.len, n->node.span), place, min, extent,
+                         grain};
+  LLVMValueRef status = gen_runtime_call(g, "tvms_parallel", 5, args);
   gen_fail_if(g, LLVMBuildICmp(g->b, LLVMIntNE, status, const_i32(g, 0), ""));
 }

@@ -96,17 +96,18 @@ static int status_of(Loop *l) {
   return -1;
 }
 
-int tvms_parallel(void *fn, void *closure, int64_t min, int64_t extent) {
+int tvms_parallel(void *fn, void *closure, int64_t min, int64_t extent, int64_t grain) {
   TvmsParallelBody body = (TvmsParallelBody)(uintptr_t)fn;
   int64_t threads = tvms_num_threads(), most = threads * PARTS_PER_THREAD;
+  int64_t grains = grain > 1 ? extent / grain : extent;
   if (extent <= 0) return 0;
   Loop l = {.fn = body,
             .closure = closure,
             .min = min,
             .extent = extent,
-            .parts = extent < most ? extent : most,
+            .parts = grains < most ? grains : most,
             .lock = PTHREAD_MUTEX_INITIALIZER};
-  bool alone = threads == 1 || extent == 1 || tvms__inside_part;
+  bool alone = threads == 1 || grains <= 1 || tvms__inside_part;
   bool ran = !alone && ((atomic_load(&application.given) && run_by_application(&l)) ||
                         tvms__pool_run(&l, (int)threads));
   return ran ? status_of(&l) : body(closure, min, min + extent) ? -1 : 0;

@@ -2,7 +2,7 @@
 # conv.sh -- convolutions of ResNet-50 and MobileNet at batch 1 beside oneDNN (libdnnl-dev), on one thread; then the
 # geometric mean of the ratios. oneDNN has its weights and images in the layouts it likes, tvms plain ones.
 #   sh tests/bench/conv.sh [BUILD_FOLDER]
-# Machines are shared and noisy: read the ratios.
+# The times are those that the thread ran: others may want the cores. Machines are noisy all the same: read the ratios.
 B=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")" || exit 1
 work=$B/bench

@@ -44,7 +44,7 @@ static void measure(const char *what, TvmsParallelBody body, int runs, useconds_
     if (pause) usleep(pause);
     atomic_int begun = 0;
     double start = now();
-    tvms_parallel((void *)(uintptr_t)body, &begun, 0, threads);
+    tvms_parallel((void *)(uintptr_t)body, &begun, 0, threads, 1);
     t[i] = now() - start;
   }
   qsort(t, (size_t)runs, sizeof *t, by_size);

@@ -38,7 +38,7 @@ static int32_t count_iterations(void *closure, int64_t begin, int64_t end) {
     if (i == s->fail_at) return tvms_set_error("iteration %d fails", (int)i);
     if (s->nested) {
       Sum inner = {s->at + i * s->nested, NEVER, 0};
-      if (tvms_parallel((void *)(uintptr_t)count_iterations, &inner, 0, s->nested)) return -1;
+      if (tvms_parallel((void *)(uintptr_t)count_iterations, &inner, 0, s->nested, 1)) return -1;
     } else {
       s->at[i]++;
     }
@@ -54,6 +54,27 @@ static bool all_are(const int64_t *at, int n, int64_t want) {
 
 static void *const body = (void *)(uintptr_t)count_iterations;
 
+static int32_t count_parts(void *parts, int64_t begin, int64_t end) {
+  if (end > begin) atomic_fetch_add((atomic_int *)parts, 1);
+  return 0;
+}
+
+TEST(runtime_parallel_cuts_no_part_below_its_grain) {
+  static const struct {
+    int64_t extent, grain;
+    int parts;
+  } loops[] = {{100, 1, 16}, {100, 10, 10}, {100, 30, 3}, {100, 60, 1}, {100, INT64_MAX, 1},
+               {5, 6, 1},    {5, 0, 5},     {5, -3, 5},   {0, 10, 0}};
+  tvms_set_num_threads(4);
+  for (int i = 0; i < (int)(sizeof loops / sizeof *loops); i++) {
+    atomic_int parts = 0;
+    CHECK(tvms_parallel((void *)(uintptr_t)count_parts, &parts, 0, loops[i].extent,
+                        loops[i].grain) == 0);
+    CHECK(parts == loops[i].parts);
+  }
+  tvms_set_num_threads(0);
+}
+
 TEST(runtime_parallel_runs_every_iteration_once) {
   static const int64_t extents[] = {1, 2, 3, 7, 31, 32, 33, 1000};
   int64_t at[1000];
@@ -63,14 +84,14 @@ TEST(runtime_parallel_runs_every_iteration_once) {
     for (int e = 0; e < 8; e++) {
       memset(at, 0, sizeof at);
       for (int round = 1; round <= 20; round++)
-        CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, extents[e]) == 0);
+        CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, extents[e], 1) == 0);
       CHECK(all_are(at, (int)extents[e], 20));
     }
   }
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 0) == 0);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 5, -3) == 0);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 0, 1) == 0);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 5, -3, 1) == 0);
   memset(at, 0, sizeof at);
-  CHECK(tvms_parallel(body, &(Sum){at + 500, NEVER, 0}, -100, 200) == 0);
+  CHECK(tvms_parallel(body, &(Sum){at + 500, NEVER, 0}, -100, 200, 1) == 0);
   CHECK(all_are(at + 400, 200, 1) && all_are(at, 400, 0) && all_are(at + 600, 400, 0));
   tvms_set_num_threads(0);
 }
@@ -79,19 +100,19 @@ TEST(runtime_parallel_carries_errors) {
   int64_t at[100] = {0};
   tvms_set_num_threads(4);
   for (int round = 0; round < 50; round++) {
-    CHECK(tvms_parallel(body, &(Sum){at, round, 0}, 0, 100) == -1);
+    CHECK(tvms_parallel(body, &(Sum){at, round, 0}, 0, 100, 1) == -1);
     char want[40];
     snprintf(want, sizeof want, "iteration %d fails", round);
     CHECK(last_error_is(want));
   }
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100, 1) == 0);
   tvms_set_num_threads(0);
 }
 
 TEST(runtime_parallel_nests) {
   int64_t at[400] = {0};
   tvms_set_num_threads(4);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 20}, 0, 20) == 0);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 20}, 0, 20, 1) == 0);
   CHECK(all_are(at, 400, 1));
   tvms_set_num_threads(0);
 }
@@ -101,7 +122,7 @@ static void *parallel_in_thread(void *unused) {
   int64_t at[100] = {0};
   for (int i = 0; i < 200; i++) {
     if (i % 50 == 0) tvms_set_num_threads(2 + i / 50);
-    CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
+    CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100, 1) == 0);
   }
   CHECK(all_are(at, 100, 200));
   return NULL;
@@ -117,12 +138,13 @@ TEST(runtime_parallel_from_many_threads) {
 TEST(runtime_parallel_after_sleep_and_fork) {
   int64_t at[100] = {0};
   tvms_set_num_threads(3);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100, 1) == 0);
   usleep(20000);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100, 1) == 0);
   if (SANITIZED) return;
   pid_t child = fork();
-  if (child == 0) _exit(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) || !all_are(at, 100, 3));
+  if (child == 0)
+    _exit(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100, 1) || !all_are(at, 100, 3));
   int status = -1;
   CHECK(waitpid(child, &status, 0) == child && status == 0);
   CHECK(all_are(at, 100, 2));
@@ -167,15 +189,16 @@ TEST(runtime_parallel_by_the_application) {
   Crew crew = {.threads = 3};
   tvms_set_num_threads(3);
   tvms_set_parallel(crew_run, &crew);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 400) == 0);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 400, 1) == 0);
   CHECK(all_are(at, 400, 1) && atomic_load(&crew.loops) == 1 && atomic_load(&crew.tasks) == 12);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 20}, 0, 20) == 0); /* the inner loops run serially */
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 20}, 0, 20, 1) ==
+        0); /* the inner loops run serially */
   CHECK(all_are(at, 400, 2) && atomic_load(&crew.loops) == 2);
-  CHECK(tvms_parallel(body, &(Sum){at, 17, 0}, 0, 100) == -1);
+  CHECK(tvms_parallel(body, &(Sum){at, 17, 0}, 0, 100, 1) == -1);
   CHECK(last_error_is("iteration 17 fails"));
   tvms_set_parallel(NULL, NULL);
   memset(at, 0, sizeof at);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 400) == 0);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 400, 1) == 0);
   CHECK(all_are(at, 400, 1) && atomic_load(&crew.loops) == 3);
   tvms_set_num_threads(0);
 }
@@ -185,7 +208,7 @@ TEST(runtime_parallel_application_that_forgets_tasks) {
   Crew crew = {.threads = 2, .skip = 3};
   tvms_set_num_threads(2);
   tvms_set_parallel(crew_run, &crew);
-  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == -1);
+  CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100, 1) == -1);
   CHECK(last_error_is("the application's parallel-for called its task 5 times, not 8"));
   tvms_set_parallel(NULL, NULL);
   tvms_set_num_threads(0);
@@ -194,7 +217,7 @@ TEST(runtime_parallel_application_that_forgets_tasks) {
 static void *parallel_in_application_thread(void *unused) {
   (void)unused;
   int64_t at[100] = {0};
-  for (int i = 0; i < 50; i++) CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100) == 0);
+  for (int i = 0; i < 50; i++) CHECK(tvms_parallel(body, &(Sum){at, NEVER, 0}, 0, 100, 1) == 0);
   CHECK(all_are(at, 100, 50));
   return NULL;
 }
