@@ -40,8 +40,7 @@ const char *module_description(Node *lowered, const Target *target, const char *
   str_printf(&s, "constants %lld, %lld bytes\n", (long long)facts.constants,
              (long long)facts.bytes);
   for (int i = 0; i < facts.packed.len; i++)
-    str_printf(&s, "needs     the packed function '%s'\n",
-               (const char *)facts.packed.at[i].key);
+    str_printf(&s, "needs     the packed function '%s'\n", (const char *)facts.packed.at[i].key);
   return str_text(&s);
 }
 

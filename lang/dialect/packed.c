@@ -233,8 +233,7 @@ typedef struct Callback {
 /* The script may keep what it is given, so it gets a copy, whose changes are taken back. */
 static Value lent_argument(Marshal *m, void *dltensor) {
   TvmsTensor *view;
-  if (tvms_tensor_view(&view, dltensor))
-    raise("RuntimeError", (Span){0}, "%s", tvms_last_error());
+  if (tvms_tensor_view(&view, dltensor)) raise("RuntimeError", (Span){0}, "%s", tvms_last_error());
   Lent l = {.tensor = value_tensor(view)};
   l.copy = compact_copy(view, m, (Span){0});
   l.before = compact_copy(view, m, (Span){0});

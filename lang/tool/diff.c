@@ -68,7 +68,8 @@ int tool_diff(int argc, char **argv) {
   if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))
     return status;
   if (argc != 4)
-    return usage_error("diff", "give a file and two ways to run it: targets, pipelines, or .so files");
+    return usage_error("diff",
+                       "give a file and two ways to run it: targets, pipelines, or .so files");
   if (!is_number(job.seed) || !is_number(job.rtol) || !is_number(job.atol))
     return usage_error("diff", "--seed, --rtol and --atol are numbers from 0 on");
   job.path = argv[1];

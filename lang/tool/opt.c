@@ -43,9 +43,8 @@ static void run_opt(void *context) {
   for each (NamedModule, m, &all) well_formed &= ir_verify(m->module);
   if (!well_formed) return;
   for each (NamedModule, m, &all) {
-    Error *e = job->check_each
-                   ? eval_protect(check_each, &(CheckEach){m->module, job->passes})
-                   : NULL;
+    Error *e =
+        job->check_each ? eval_protect(check_each, &(CheckEach){m->module, job->passes}) : NULL;
     if (e) diag_error((Span){0}, "opt: %s", e->text);
     if (e) return;
   }

@@ -55,12 +55,12 @@ static Node *tensor_lent(GraphLower *g, HostValue *v, Node **type) {
   Host *h = g->host;
   if (v->object) return tensor_object(g, v, type);
   *type = host_int(h, TVMS_DLTENSOR);
-  return host_object(h, "lent",
-                     host_call(h, "tvms_frame_view", HANDLE,
-                               NODES(h->frame, v->data, host_int(h, v->dims.len),
-                                     dims_array(h, v->dims),
-                                     host_int(h, dtype_dlpack_code(v->elem)),
-                                     host_int(h, v->elem.bits), host_int(h, v->elem.lanes))));
+  return host_object(
+      h, "lent",
+      host_call(h, "tvms_frame_view", HANDLE,
+                NODES(h->frame, v->data, host_int(h, v->dims.len), dims_array(h, v->dims),
+                      host_int(h, dtype_dlpack_code(v->elem)), host_int(h, v->elem.bits),
+                      host_int(h, v->elem.lanes))));
 }
 
 /* ---- the packed convention ---- */
@@ -288,8 +288,8 @@ static void check_tensors(GraphLower *g, RelaxCall *c, PrimFunc *f, HostValueVec
     if (other || v->dims.len != b->shape.len)
       error_raisef("LowerError", c->node.span,
                    "argument %d of '%s' must have %d dimensions of %s, but has %d of %s", i + 1,
-                   AS(GlobalVar, c->op)->name, b->shape.len, dtype_text(b->elem),
-                   v->dims.len, dtype_text(v->elem));
+                   AS(GlobalVar, c->op)->name, b->shape.len, dtype_text(b->elem), v->dims.len,
+                   dtype_text(v->elem));
     DimCheck check = {.param = b->name, .dims = b->shape, .actual = v->dims};
     vec_push(&checks, check);
   }
@@ -347,7 +347,8 @@ static HostValue *call_kernel(GraphLower *g, RelaxCall *c, PrimFunc *f) {
     vec_push(&args, value);
   }
   check_tensors(g, c, f, values, &bound);
-  Node *begin = profile_begin(g), *call = MAKE(Call, h->span, f->ret_dtype, .op = c->op, .args = args);
+  Node *begin = profile_begin(g),
+       *call = MAKE(Call, h->span, f->ret_dtype, .op = c->op, .args = args);
   if (!dtype_is_void(f->ret_dtype))
     return NEW(HostValue, .kind = HOST_SCALAR, .scalar = host_let(h, name, call));
   host_add(h, stmt_evaluate(call, h->span));
@@ -430,8 +431,10 @@ static HostValue *invoke_closure(GraphLower *g, RelaxCall *c, Node *sinfo, const
 HostValue *graph_closure(GraphLower *g, Node *function, HostValueVec captured) {
   Host *h = g->host;
   NodeVec bits = {0}, types = {0};
-  if (!IS(GlobalVar, function) || !IS(Function, module_find(g->module, AS(GlobalVar, function)->name)))
-    error_raisef("LowerError", function->span, "only a graph function of the module can be a value");
+  if (!IS(GlobalVar, function) ||
+      !IS(Function, module_find(g->module, AS(GlobalVar, function)->name)))
+    error_raisef("LowerError", function->span,
+                 "only a graph function of the module can be a value");
   for each (HostValue *, v, &captured) {
     Node *b, *t;
     graph_packed(g, *v, &b, &t, h->span);

@@ -76,8 +76,8 @@ static HostValue *field_of(GraphLower *g, HostValue *v, int index, Node *sinfo) 
   Node *bits = host_array(h, "field", INT64, NODES(int_imm(INT64, 0, h->span))),
        *type = host_array(h, "field_type", INT32, NODES(host_int(h, 0)));
   Node *tuple = expr_call("reinterpret", HANDLE, NODES(v->bits), h->span);
-  host_check(
-      h, host_call(h, "tvms_tuple_field", INT32, NODES(tuple, host_int(h, index), bits, type)));
+  host_check(h,
+             host_call(h, "tvms_tuple_field", INT32, NODES(tuple, host_int(h, index), bits, type)));
   return graph_unpacked(g, bits, type, sinfo, "a field of a tuple");
 }
 
@@ -96,11 +96,11 @@ static HostValue *lower_value(GraphLower *g, Node *value, RelaxVar *var) {
   case NK_TupleGetItem: return tuple_item(g, AS(TupleGetItem, value));
   case NK_RelaxIf: return lower_if(g, AS(RelaxIf, value), var->name);
   case NK_Function:
-    error_raisef(
-        "LowerError", value->span,
-        "a local function can't be compiled as it stands: run LambdaLift, or make '%s' a function of "
-        "the module",
-        var->name);
+    error_raisef("LowerError", value->span,
+                 "a local function can't be compiled as it stands: run LambdaLift, or make '%s' a "
+                 "function of "
+                 "the module",
+                 var->name);
   default: return graph_operand(g, value);
   }
 }
@@ -305,8 +305,9 @@ Node *pass_lower_graph_function(Node *module, const PassContext *context) {
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
     if (IS(Function, m->functions.at[i]))
-      out = module_with(out, m->globals.at[i],
-                        lower_function(module, AS(Function, m->functions.at[i]), name, context->target));
+      out = module_with(
+          out, m->globals.at[i],
+          lower_function(module, AS(Function, m->functions.at[i]), name, context->target));
     else if (IS(ExternFunc, m->functions.at[i])) out = module_without(out, name);
   }
   return out;

@@ -5,9 +5,9 @@
 /* `offset` bytes behind a pointer. */
 static Node *pointer_at(GraphLower *g, Node *base, Node *offset) {
   Host *h = g->host;
-  Node *bytes = MAKE(Buffer, h->span, VOID_TYPE, .name = AS(Var, base)->name, .elem = UINT8,
-                     .data = base, .align = 1, .shape = NODES(expr_add(offset, host_int(h, 1))),
-                     .offset_factor = 1);
+  Node *bytes =
+      MAKE(Buffer, h->span, VOID_TYPE, .name = AS(Var, base)->name, .elem = UINT8, .data = base,
+           .align = 1, .shape = NODES(expr_add(offset, host_int(h, 1))), .offset_factor = 1);
   return expr_call("address_of", HANDLE, NODES(expr_load(bytes, NODES(offset), h->span)), h->span);
 }
 
@@ -68,8 +68,8 @@ HostValue *graph_view(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name
   NodeVec dims;
   if (of->kind != HOST_TENSOR || !sinfo_tensor_shape(sinfo, &dims))
     error_raisef("LowerError", c->node.span, "a view must be of a tensor and have a known shape");
-  Node *offset = IS(PrimValue, c->args.at[3]) ? offset_of(g, c->args.at[3])
-                                              : int_imm(INT64, 0, c->node.span);
+  Node *offset =
+      IS(PrimValue, c->args.at[3]) ? offset_of(g, c->args.at[3]) : int_imm(INT64, 0, c->node.span);
   return tensor_at(g, of, offset, graph_dims(g, dims), AS(TensorStructInfo, sinfo)->elem, name);
 }
 
@@ -81,9 +81,9 @@ HostValue *graph_kill_tensor(GraphLower *g, RelaxCall *c, Node *sinfo, const cha
   if (g->poison && v->kind == HOST_TENSOR && v->is_placed) {
     Node *nbytes = int_imm(INT64, dtype_nbytes(v->elem), h->span);
     for each (Node *, d, &v->dims) nbytes = expr_mul(nbytes, *d);
-    host_add(h, stmt_evaluate(host_call(h, "memset", HANDLE,
-                                        NODES(v->data, host_int(h, 255), nbytes)),
-                              h->span));
+    host_add(h,
+             stmt_evaluate(host_call(h, "memset", HANDLE, NODES(v->data, host_int(h, 255), nbytes)),
+                           h->span));
   }
   return NEW(HostValue, .kind = HOST_TUPLE);
 }

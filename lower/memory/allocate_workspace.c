@@ -3,8 +3,8 @@
  *
  * In:  flat kernels, called by graph functions that say where they write.
  * Out: a kernel without its large allocations, which are parameters behind the others; before each
- * call R.builtin.alloc_tensor for each of them. What a parallel loop allocates for each of its steps
- * stays, and so does what lies on the stack. */
+ * call R.builtin.alloc_tensor for each of them. What a parallel loop allocates for each of its
+ * steps stays, and so does what lies on the stack. */
 #include "lower/memory/memory.h"
 
 /* A kernel with parameters in the place of its allocations. */
@@ -43,8 +43,7 @@ static bool can_be_operand(Take *t, Allocate *n) {
   Walker w = {.enter = stop_at_unknown, .context = &t->known};
   for each (Node *, e, &n->extents)
     if (!walk(&w, *e)) return false;
-  return is_large(n) && (!scope || str_same(scope, "global")) &&
-         (!n->cond || expr_is_one(n->cond));
+  return is_large(n) && (!scope || str_same(scope, "global")) && (!n->cond || expr_is_one(n->cond));
 }
 
 static Node *scratch_buffer(Allocate *n) {
@@ -90,8 +89,7 @@ static Scratch *scratch_of(Workspace *ws, Node *global) {
   s->buffers = t.buffers;
   const char *fresh = module_fresh_name(ws->module, str_format("%s_workspace", name));
   s->global = MAKE(GlobalVar, found->span, VOID_TYPE, .sinfo = sinfo_object(), .name = fresh);
-  ws->module = module_with(ws->module, s->global,
-                           copy_with_fresh_vars(gc_copy(&f, sizeof f)));
+  ws->module = module_with(ws->module, s->global, copy_with_fresh_vars(gc_copy(&f, sizeof f)));
   return s;
 }
 

@@ -84,7 +84,8 @@ static void rewrite_call(Node *binding, NodeVec *out) {
   for each (Node *, g, &given) {
     Node *operand = *g;
     if (IS(TupleGetItem, operand)) { /* operands are leaves */
-      Node *var = memory_var(str_format("%s_operand", r.var->name), sinfo_of(operand), operand->span);
+      Node *var =
+          memory_var(str_format("%s_operand", r.var->name), sinfo_of(operand), operand->span);
       vec_push(out, memory_bind(var, operand));
       operand = var;
     }

@@ -50,7 +50,8 @@ static bool nest_of(Node *n, Nest *out) {
   return loops.live == 0 && IS(BufferStore, b->body);
 }
 
-/* Does the nest store each element of its buffer once: at its own variables, over the whole shape? */
+/* Does the nest store each element of its buffer once: at its own variables, over the whole shape?
+ */
 static bool covers_buffer(const Nest *nest, Analyzer *a) {
   BufferStore *s = AS(BufferStore, nest->store);
   Buffer *b = AS(Buffer, s->buffer);
@@ -69,8 +70,7 @@ static bool covers_buffer(const Nest *nest, Analyzer *a) {
 static Node *flat_index(Buffer *b, NodeVec indices) {
   DataType t = indices.len ? indices.at[0]->dtype : INT64;
   Node *at = int_imm(t, 0, b->node.span);
-  for (int i = 0; i < indices.len; i++)
-    at = expr_add(expr_mul(at, b->shape.at[i]), indices.at[i]);
+  for (int i = 0; i < indices.len; i++) at = expr_add(expr_mul(at, b->shape.at[i]), indices.at[i]);
   return at;
 }
 
@@ -110,8 +110,8 @@ static bool add_source(Copies *c, Node *value) {
   if (part.param < 0 || in->strides.len || !dtype_equal(in->elem, out->elem)) return false;
   for each (KernelPart, p, c->parts)
     if (p->param == part.param) return false;
-  Node *shift = arith_simplify(
-      c->arith, expr_sub(flat_index(in, l->indices), flat_index(out, s->indices)));
+  Node *shift =
+      arith_simplify(c->arith, expr_sub(flat_index(in, l->indices), flat_index(out, s->indices)));
   Walker w = {.enter = stop_at_loop_var, .context = (void *)(uintptr_t)c->nest};
   if (!walk(&w, shift)) return false;
   shift = expr_cast(INT64, shift, shift->span);
@@ -167,7 +167,8 @@ bool kernel_copies(PrimFunc *f, int out, KernelParts *parts) {
   }
   Copies c = {f, a, &nest, parts};
   Node *count = count_of(AS(Buffer, buffer));
-  if (!covers_buffer(&nest, a) || !add_sources(&c, AS(BufferStore, nest.store)->value)) return false;
+  if (!covers_buffer(&nest, a) || !add_sources(&c, AS(BufferStore, nest.store)->value))
+    return false;
   if (parts->len > 1) return parts_tile(a, parts, count);
   parts->at[0].to = int_imm(INT64, 0, count->span);
   parts->at[0].count = count;

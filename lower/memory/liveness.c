@@ -1,9 +1,9 @@
 /* liveness.c -- from where to where in a graph function the memory of each root is needed.
  *
  * Places are numbered in the order of the text: a list of bindings has one at its start and one at
- * its end, a binding one, an `if` one more where its arms meet. Going backwards, a root begins to be
- * live at its last use and ends at its binding. At an `if` all lives are cut into segments, so that
- * what only one arm needs does not meet what the other one makes. */
+ * its end, a binding one, an `if` one more where its arms meet. Going backwards, a root begins to
+ * be live at its last use and ends at its binding. At an `if` all lives are cut into segments, so
+ * that what only one arm needs does not meet what the other one makes. */
 #include "lower/memory/memory.h"
 
 typedef struct Extent {

@@ -42,9 +42,9 @@ static Node *dtype_value(DataType t, Span span) {
 Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span) {
   NodeVec dims = {0};
   sinfo_tensor_shape(sinfo, &dims);
-  NodeVec args = NODES(of, memory_shape(dims, span),
-                       dtype_value(AS(TensorStructInfo, sinfo)->elem, span),
-                       memory_number(byte_offset, span));
+  NodeVec args =
+      NODES(of, memory_shape(dims, span), dtype_value(AS(TensorStructInfo, sinfo)->elem, span),
+            memory_number(byte_offset, span));
   return memory_call("relax.memory.view", args, sinfo, span);
 }
 
@@ -52,11 +52,10 @@ Node *memory_new_tensor(Node *sinfo, Span span) {
   NodeVec dims;
   if (!sinfo_tensor_shape(sinfo, &dims))
     error_raisef("LowerError", span, "the shape of what the call writes is not known");
-  NodeVec args = NODES(memory_shape(dims, span),
-                       dtype_value(AS(TensorStructInfo, sinfo)->elem, span),
-                       memory_number(int_imm(INT64, 0, span), span),
-                       MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(),
-                            .value = "global"));
+  NodeVec args =
+      NODES(memory_shape(dims, span), dtype_value(AS(TensorStructInfo, sinfo)->elem, span),
+            memory_number(int_imm(INT64, 0, span), span),
+            MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(), .value = "global"));
   return memory_call("relax.builtin.alloc_tensor", args, sinfo, span);
 }
 

@@ -49,7 +49,8 @@ struct Alias {
 typedef struct Aliases {
   Node *module;
   Map of;     /* RelaxVar to its Alias */
-  Map opaque; /* roots, and parameters, that reach a call which may keep or change what it is given */
+  Map opaque; /* roots, and parameters, that reach a call which may keep or change what it is given
+               */
   Map leaves; /* those that the function may return */
 } Aliases;
 Aliases memory_aliases(Node *module, Node *function);

@@ -1,8 +1,8 @@
 /* place_concat_operands.c -- what is to be joined is written where the whole wants it.
  *
- * In:  a = alloc; f(x, a); b = alloc; g(x, b); c = alloc; concat(a, b, c), where the kernel `concat`
- *      copies its operands one behind the other, as a concat along the outer axis does.
- * Out: c = alloc; a = view(c, 0); f(x, a); b = view(c, ...); g(x, b). */
+ * In:  a = alloc; f(x, a); b = alloc; g(x, b); c = alloc; concat(a, b, c), where the kernel
+ * `concat` copies its operands one behind the other, as a concat along the outer axis does. Out: c
+ * = alloc; a = view(c, 0); f(x, a); b = view(c, ...); g(x, b). */
 #include "lower/memory/memory.h"
 
 /* Where an operand lies in its whole. */
@@ -76,8 +76,8 @@ static void emit_root(Join *j, Node *root, NodeVec *out) {
   Claim *claim = map_get(&j->claims, root);
   if (!claim) return vec_push(out, binding), (void)0;
   emit_root(j, claim->whole, out);
-  vec_push(out, memory_bind(root, memory_view(claim->whole, sinfo_of(root), claim->offset,
-                                              binding->span)));
+  vec_push(out, memory_bind(
+                    root, memory_view(claim->whole, sinfo_of(root), claim->offset, binding->span)));
 }
 
 static void rewrite(Bindings *b, NodeVec bindings, NodeVec *out) {

@@ -1,9 +1,9 @@
 /* plan.c -- offsets in one arena for items that live from place to place.
  *
- * Greedy by size, as Pisarchyk and Lee describe it ("Efficient Memory Management for Deep Neural Net
- * Inference", 2020): the largest item first, each into the smallest gap that it fits between those
- * placed already whose lives meet its own. Where that stays above the lower bound, other orders are
- * tried, and the best plan is kept. */
+ * Greedy by size, as Pisarchyk and Lee describe it ("Efficient Memory Management for Deep Neural
+ * Net Inference", 2020): the largest item first, each into the smallest gap that it fits between
+ * those placed already whose lives meet its own. Where that stays above the lower bound, other
+ * orders are tried, and the best plan is kept. */
 #include "lower/memory/memory.h"
 #include <stdlib.h>
 

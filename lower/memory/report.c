@@ -108,11 +108,12 @@ static void add_item(Str *s, const MemoryUse *u, const PlanItem *item, int numbe
   const char *name = AS(RelaxVar, item->life->root)->name;
   for each (const Segment, at, &item->life->segments) {
     double x = x_of(u, at->begin), y = y_of(u, item->offset + item->size);
-    str_printf(s,
-               "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"hsl(%d,55%%,70%%)\" "
-               "stroke=\"#444\" stroke-width=\"0.4\"><title>%s: %lld bytes at %lld</title></rect>\n",
-               x, y, x_of(u, at->end + 1) - x, y_of(u, item->offset) - y, number * 137 % 360, name,
-               (long long)item->size, (long long)item->offset);
+    str_printf(
+        s,
+        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"hsl(%d,55%%,70%%)\" "
+        "stroke=\"#444\" stroke-width=\"0.4\"><title>%s: %lld bytes at %lld</title></rect>\n",
+        x, y, x_of(u, at->end + 1) - x, y_of(u, item->offset) - y, number * 137 % 360, name,
+        (long long)item->size, (long long)item->offset);
   }
 }
 

@@ -72,8 +72,8 @@ static bool rewrite_call(Reuse *r, Node *binding, NodeVec *out) {
       copy.args = (NodeVec){0};
       for (int i = 0; i < c->args.len; i++)
         if (i != to) vec_push(&copy.args, i == from ? result : c->args.at[i]);
-      Node *view = memory_view(operand, sinfo_of(result), int_imm(INT64, 0, c->node.span),
-                               c->node.span);
+      Node *view =
+          memory_view(operand, sinfo_of(result), int_imm(INT64, 0, c->node.span), c->node.span);
       vec_push(out, memory_bind(result, view));
       map_remove(&r->fresh, result);
       vec_push(out, memory_bind(AS(VarBinding, binding)->var, gc_copy(&copy, sizeof copy)));

@@ -1,8 +1,8 @@
 /* rewrite_dataflow_reshape.c -- kernels that only copy a range of one tensor become views of it.
  *
- * reshape, flatten, expand_dims, squeeze, a slice along the outer axis, split along it: whatever the
- * operator was, the tensor program shows that it copies. A value that leaves the function, or that a
- * packed function may change, stays a tensor of its own. */
+ * reshape, flatten, expand_dims, squeeze, a slice along the outer axis, split along it: whatever
+ * the operator was, the tensor program shows that it copies. A value that leaves the function, or
+ * that a packed function may change, stays a tensor of its own. */
 #include "lower/memory/memory.h"
 
 typedef struct Views {
@@ -74,9 +74,9 @@ static bool rewrite_call(Views *v, Node *binding, NodeVec *out) {
     vec_push(&infos, field.sinfo);
     vec_push(out, memory_bind(fields.at[i], views.at[i]));
   }
-  vec_push(out, memory_bind(var, MAKE(Tuple, binding->span, VOID_TYPE,
-                                      .sinfo = sinfo_tuple(infos, binding->span),
-                                      .fields = fields)));
+  vec_push(out,
+           memory_bind(var, MAKE(Tuple, binding->span, VOID_TYPE,
+                                 .sinfo = sinfo_tuple(infos, binding->span), .fields = fields)));
   return true;
 }
 

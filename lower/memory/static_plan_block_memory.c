@@ -106,12 +106,11 @@ static IntVec neighbours_below(const PlanItems *items, const int *order, int pla
   return found;
 }
 
-static Node *end_of(Plan *p, int i) {
-  return expr_add(p->offsets.at[i], p->sizes.at[i]);
-}
+static Node *end_of(Plan *p, int i) { return expr_add(p->offsets.at[i], p->sizes.at[i]); }
 
 static bool surely_within(Plan *p, Node *x, Node *y) {
-  return node_equal(x, y, false, NULL) || arith_can_prove(p->arith, expr_binary(NK_LE, x, y, x->span));
+  return node_equal(x, y, false, NULL) ||
+         arith_can_prove(p->arith, expr_binary(NK_LE, x, y, x->span));
 }
 
 /* The largest of some ends; what is surely not larger than another is left out. */
@@ -147,8 +146,8 @@ static Node *named(Plan *p, Node *value, const char *name) {
       return AS(ShapeStructInfo, AS(MatchCast, *l)->sinfo)->values.at[0];
   Node *var = var_new(name, INT64, value->span), *shape = memory_shape(NODES(value), value->span);
   AS(Var, var)->is_size = true;
-  Node *info = MAKE(ShapeStructInfo, value->span, VOID_TYPE, .known = true, .values = NODES(var),
-                    .ndim = 1);
+  Node *info =
+      MAKE(ShapeStructInfo, value->span, VOID_TYPE, .known = true, .values = NODES(var), .ndim = 1);
   vec_push(&p->lets, MAKE(MatchCast, value->span, VOID_TYPE, .value = shape,
                           .var = memory_var(name, info, value->span), .sinfo = info));
   return var;
@@ -193,10 +192,10 @@ static Node *none_of(Span span) { return sinfo_tuple((NodeVec){0}, span); }
 
 static Node *storage_call(Plan *p) {
   Span span = p->f->node.span;
-  NodeVec args = NODES(
-      memory_shape(NODES(p->total), span), memory_number(int_imm(INT64, 0, span), span),
-      MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(), .value = "global"),
-      MAKE(DataTypeImm, span, VOID_TYPE, .sinfo = sinfo_object(), .value = UINT8));
+  NodeVec args =
+      NODES(memory_shape(NODES(p->total), span), memory_number(int_imm(INT64, 0, span), span),
+            MAKE(StringValue, span, VOID_TYPE, .sinfo = sinfo_object(), .value = "global"),
+            MAKE(DataTypeImm, span, VOID_TYPE, .sinfo = sinfo_object(), .value = UINT8));
   return memory_call("relax.memory.alloc_storage", args, sinfo_object(), span);
 }
 
@@ -237,9 +236,8 @@ static Node *place_seq(Plan *p, Node *seq) {
   for each (Node *, block, &s.blocks) {
     NodeVec out = {0};
     for each (Node *, n, &AS(BindingBlock, *block)->bindings) {
-      int item = IS(VarBinding, *n)
-                     ? (int)(intptr_t)map_get(&p->index, AS(VarBinding, *n)->var) - 1
-                     : -1;
+      int item =
+          IS(VarBinding, *n) ? (int)(intptr_t)map_get(&p->index, AS(VarBinding, *n)->var) - 1 : -1;
       vec_push(&out, item >= 0 ? placed(p, *n, item) : place_arms(p, *n));
       add_kills(p, map_get(&p->live->dead, *n), &out, (*n)->span);
     }
@@ -261,8 +259,7 @@ Node *pass_static_plan_block_memory(Node *function, const PassContext *context) 
   Function f = *p.f;
   f.body = place_seq(&p, f.body);
   vec_push(&p.lets, memory_bind(p.storage, storage_call(&p)));
-  NodeVec blocks =
-      NODES(MAKE(BindingBlock, function->span, VOID_TYPE, .bindings = p.lets));
+  NodeVec blocks = NODES(MAKE(BindingBlock, function->span, VOID_TYPE, .bindings = p.lets));
   for each (Node *, b, &AS(SeqExpr, f.body)->blocks) vec_push(&blocks, *b);
   Node *out = memory_function(gc_copy(&f, sizeof f), blocks);
   return func_with_attr(out, "relax.force_pure", int_imm(BOOL, 1, function->span));

@@ -300,8 +300,13 @@ static Held *viewed(Check *c, Node *var, RelaxCall *call) {
       error_raisef("LowerError", call->node.span, "memory plan: '%s' is no part of '%s'",
                    name_of(var), name_of((*b)->var));
     State state = (*b)->state == ASSEMBLED ? WRITTEN : (*b)->state;
-    Held *one = new_piece(c, (Piece){.var = var, .storage = (*b)->storage, .begin = begin,
-                                     .end = end, .base = *b, .state = state, .by = (*b)->by});
+    Held *one = new_piece(c, (Piece){.var = var,
+                                     .storage = (*b)->storage,
+                                     .begin = begin,
+                                     .end = end,
+                                     .base = *b,
+                                     .state = state,
+                                     .by = (*b)->by});
     vec_push(&out->pieces, one->pieces.at[0]);
   }
   return out;

@@ -13,8 +13,8 @@
 static const struct {
   int machine;
   const char *name;
-} machines[] = {{EM_X86_64, "x86_64"}, {EM_AARCH64, "aarch64"}, {EM_RISCV, "riscv64"},
-                {EM_PPC64, "powerpc64"}, {EM_386, "x86"},       {EM_ARM, "arm"}};
+} machines[] = {{EM_X86_64, "x86_64"},   {EM_AARCH64, "aarch64"}, {EM_RISCV, "riscv64"},
+                {EM_PPC64, "powerpc64"}, {EM_386, "x86"},         {EM_ARM, "arm"}};
 
 #if defined(__x86_64__)
 #define THIS_MACHINE EM_X86_64
@@ -45,7 +45,8 @@ static int check_extent(const char *path, int fd, const Elf64_Ehdr *h, long long
   for (int i = 0; i < h->e_phnum; i++) {
     Elf64_Phdr p;
     off_t at = (off_t)(h->e_phoff + (unsigned long long)i * h->e_phentsize);
-    if (pread(fd, &p, sizeof p, at) != sizeof p) return cut_short(path, size, at + (long long)sizeof p);
+    if (pread(fd, &p, sizeof p, at) != sizeof p)
+      return cut_short(path, size, at + (long long)sizeof p);
     end = p.p_offset + p.p_filesz;
     if (p.p_type == PT_LOAD && end > (unsigned long long)size)
       return cut_short(path, size, (long long)end);

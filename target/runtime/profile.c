@@ -113,8 +113,8 @@ static void write_table(FILE *f) {
     all += order[i]->time;
   }
   if (order) qsort(order, (size_t)profile.sum_count, sizeof *order, by_time);
-  fprintf(f, "%-32s %8s %12s %6s %10s %14s %8s %8s\n", "kernel", "calls", "time (us)", "", "us/call",
-          "bytes", "GB/s", "GFLOP/s");
+  fprintf(f, "%-32s %8s %12s %6s %10s %14s %8s %8s\n", "kernel", "calls", "time (us)", "",
+          "us/call", "bytes", "GB/s", "GFLOP/s");
   for (int i = 0; order && i < profile.sum_count; i++) {
     const Sum *s = order[i];
     double time = s->time ? (double)s->time : 1.0;
@@ -138,9 +138,11 @@ static void write_trace(FILE *f) {
   fputs("{\"traceEvents\": [", f);
   for (size_t i = 0; i < profile.event_count; i++) {
     const Event *e = &profile.events[i];
-    fprintf(f, "%s\n{\"ph\": \"X\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f, \"name\": \"",
-            i ? "," : "", (int)getpid(), e->thread, (double)e->begin * 1e-3,
-            (double)e->duration * 1e-3);
+    fprintf(
+        f,
+        "%s\n{\"ph\": \"X\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f, \"name\": \"",
+        i ? "," : "", (int)getpid(), e->thread, (double)e->begin * 1e-3,
+        (double)e->duration * 1e-3);
     write_name(f, profile.sums[e->kernel].name);
     fputs("\"}", f);
   }
