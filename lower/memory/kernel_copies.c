@@ -89,8 +89,10 @@ typedef struct Copies {
   KernelParts *parts;
 } Copies;
 
-static WalkResult stop_at_loop_var(Walker *w, Node *n) {
-  return IS(Var, n) && map_has(&((const Nest *)w->context)->ranges, n) ? WALK_STOP : WALK_ON;
+/* What a loop changes, and what only the kernel knows. */
+static WalkResult stop_at_unknown(Walker *w, Node *n) {
+  bool moves = IS(Var, n) && map_has(&((const Nest *)w->context)->ranges, n);
+  return moves || IS(BufferLoad, n) || IS(Call, n) ? WALK_STOP : WALK_ON;
 }
 
 static int param_of(PrimFunc *f, Node *buffer) {
@@ -112,7 +114,7 @@ static bool add_source(Copies *c, Node *value) {
     if (p->param == part.param) return false;
   Node *shift =
       arith_simplify(c->arith, expr_sub(flat_index(in, l->indices), flat_index(out, s->indices)));
-  Walker w = {.enter = stop_at_loop_var, .context = (void *)(uintptr_t)c->nest};
+  Walker w = {.enter = stop_at_unknown, .context = (void *)(uintptr_t)c->nest};
   if (!walk(&w, shift)) return false;
   shift = expr_cast(INT64, shift, shift->span);
   part.from = shift;

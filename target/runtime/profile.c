@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define EVENTS_MAX ((size_t)1 << 20)
 
@@ -139,10 +138,8 @@ static void write_trace(FILE *f) {
   for (size_t i = 0; i < profile.event_count; i++) {
     const Event *e = &profile.events[i];
     fprintf(
-        f,
-        "%s\n{\"ph\": \"X\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f, \"name\": \"",
-        i ? "," : "", (int)getpid(), e->thread, (double)e->begin * 1e-3,
-        (double)e->duration * 1e-3);
+        f, "%s\n{\"ph\": \"X\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f, \"name\": \"",
+        i ? "," : "", e->thread, (double)e->begin * 1e-3, (double)e->duration * 1e-3);
     write_name(f, profile.sums[e->kernel].name);
     fputs("\"}", f);
   }

@@ -5,10 +5,10 @@
 
 cat >sums.tvms <<'T'
 @T.prim_func
-def sums(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64,), "float32")):
-    for i in T.parallel(64):
+def sums(A: T.Buffer((1024, 1024), "float32"), B: T.Buffer((1024,), "float32")):
+    for i in T.parallel(1024):
         B[i] = 0.0
-        for j in range(64):
+        for j in range(1024):
             B[i] = B[i] + A[i, j] * A[j, i]
 T
 # In files: a function for each kernel, and the lines of its statements.
@@ -33,7 +33,7 @@ import numpy as np
 
 @T.prim_func
 def sums(A: T.Buffer((64,), "float32")):
-    for i in range(64):
+    for i in range(1024):
         A[i] = A[i] * 3.0
 
 a = np.ones((64,), "float32")
