@@ -76,11 +76,10 @@ static void note(Aliases *a, Map *set, Node *operand) {
 static void visit_seq(Aliases *a, SeqExpr *s);
 
 static Alias *visit_call(Aliases *a, Node *var, RelaxCall *c) {
-  if (memory_is_root(&c->node) || is_op_call(&c->node, "relax.call_tir")) return leaf(var);
   if (is_op_call(&c->node, "relax.memory.view")) return flat(alias_of(a, c->args.at[0]));
   if (!memory_call_borrows(a->module, &c->node))
     for each (Node *, arg, &c->args) note(a, &a->opaque, *arg);
-  return leaf(NULL);
+  return leaf(var);
 }
 
 static Alias *visit_value(Aliases *a, Node *var, Node *value) {

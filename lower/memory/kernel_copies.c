@@ -260,13 +260,20 @@ Node *kernel_in_place(PrimFunc *f, int in, int out) {
 
 static Node *dim_of_operand(void *context, int param, int axis) {
   NodeVec *args = context, dims;
-  bool known = param < args->len && sinfo_tensor_shape(sinfo_of(args->at[param]), &dims);
-  return known && axis < dims.len ? dims.at[axis] : int_imm(INT64, 0, (Span){0});
+  bool known = sinfo_tensor_shape(sinfo_of(args->at[param]), &dims);
+  REQUIRE(known && axis < dims.len, "a known shape");
+  return dims.at[axis];
 }
 
-void kernel_call_dims(PrimFunc *f, NodeVec args, Map *bound) {
+bool kernel_call_dims(PrimFunc *f, NodeVec args, Map *bound) {
+  NodeVec dims;
+  for (int i = 0; i < f->params.len; i++)
+    if (f->buffers.at[i] && (i >= args.len || !sinfo_tensor_shape(sinfo_of(args.at[i]), &dims) ||
+                             dims.len != AS(Buffer, f->buffers.at[i])->shape.len))
+      return false;
   for (int i = 0; i < f->params.len && i < args.len; i++)
     if (!f->buffers.at[i] && IS(PrimValue, args.at[i]))
       map_set(bound, f->params.at[i], AS(PrimValue, args.at[i])->value);
   kernel_bind_dims(f, dim_of_operand, &args, bound);
+  return true;
 }

@@ -59,12 +59,42 @@ Node *memory_new_tensor(Node *sinfo, Span span) {
   return memory_call("relax.builtin.alloc_tensor", args, sinfo, span);
 }
 
+/* The factors of a product: numbers as one, the others in the order of their names. */
+typedef struct Product {
+  int64_t number;
+  NodeVec factors;
+} Product;
+
+static const char *factor_name(const Node *n) {
+  return IS(Var, n) ? ((const Var *)(const void *)n)->name : "~";
+}
+
+static void add_factors(Product *p, Node *n) {
+  int64_t value;
+  if (IS(Mul, n)) {
+    add_factors(p, AS(Mul, n)->a);
+    add_factors(p, AS(Mul, n)->b);
+  } else if (expr_is_const_int(n, &value) && !__builtin_mul_overflow(p->number, value, &value))
+    p->number = value;
+  else {
+    vec_push(&p->factors, n);
+    for (int i = p->factors.len - 1;
+         i > 0 && strcmp(factor_name(p->factors.at[i - 1]), factor_name(n)) > 0; i--) {
+      p->factors.at[i] = p->factors.at[i - 1];
+      p->factors.at[i - 1] = n;
+    }
+  }
+}
+
 Node *memory_nbytes(Node *sinfo) {
   NodeVec dims = {0};
   sinfo_tensor_shape(sinfo, &dims);
-  Node *n = int_imm(INT64, dtype_nbytes(AS(TensorStructInfo, sinfo)->elem), sinfo->span);
-  for each (Node *, d, &dims) n = expr_mul(n, expr_cast(INT64, *d, sinfo->span));
-  return n;
+  Product p = {.number = dtype_nbytes(AS(TensorStructInfo, sinfo)->elem)};
+  for each (Node *, d, &dims) add_factors(&p, expr_cast(INT64, *d, sinfo->span));
+  Node *n = NULL;
+  for each (Node *, f, &p.factors) n = n ? expr_mul(n, *f) : *f;
+  Node *number = int_imm(INT64, p.number, sinfo->span);
+  return n ? expr_mul(n, number) : number;
 }
 
 Node *memory_function(Node *function, NodeVec blocks) {

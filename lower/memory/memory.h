@@ -123,7 +123,8 @@ bool kernel_writes_in_place(PrimFunc *f, int in, int out);
 /* The kernel with one buffer for both, and without the parameter `out`. */
 Node *kernel_in_place(PrimFunc *f, int in, int out);
 
-/* What a kernel's own dims are in a call: adds Var to expression. */
-void kernel_call_dims(PrimFunc *f, NodeVec args, Map *bound);
+/* What a kernel's own dims are in a call: adds Var to expression. False if a tensor's shape is not
+ * known. */
+bool kernel_call_dims(PrimFunc *f, NodeVec args, Map *bound);
 
 #endif

@@ -50,11 +50,12 @@ static void claim_operands(Join *j, RelaxCall *c) {
   int out = c->args.len - 1;
   while (out > 0 && !f->buffers.at[out]) out--;
   Node *whole = c->args.at[out];
-  if (!map_has(&j->allocs, whole) || !is_known_at_entry(j, sinfo_of(whole))) return;
+  if (!map_has(&j->allocs, whole) || map_has(&j->aliases.opaque, whole)) return;
+  if (!is_known_at_entry(j, sinfo_of(whole))) return;
   if (!kernel_copies(f, out, &parts) || parts.len < 2) return;
   Map bound = {0}, seen = {0};
   NodeVec roots = {0};
-  kernel_call_dims(f, c->args, &bound);
+  if (!kernel_call_dims(f, c->args, &bound)) return;
   for each (KernelPart, p, &parts) {
     Node *root = root_to_place(j, c->args.at[p->param]);
     if (!root || root == whole || map_has(&seen, root)) return;

@@ -43,7 +43,7 @@ static Node *view_of(Views *v, RelaxCall *c, PrimFunc *f, NodeVec args, Node *re
   Node *source = args.at[parts.at[0].param];
   if (!may_share(v, source, result)) return NULL;
   Map bound = {0};
-  kernel_call_dims(f, args, &bound);
+  if (!kernel_call_dims(f, args, &bound)) return NULL;
   Node *sinfo = c->sinfo_args.at[out];
   int nbytes = dtype_nbytes(AS(TensorStructInfo, sinfo)->elem);
   Node *first = substitute(parts.at[0].from, &bound);

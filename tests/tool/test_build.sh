@@ -44,8 +44,8 @@ expect 1 'target interp writes no files' "$tvms" build net.tvms --target interp 
 (cat "$tests/../memory/networks.tvms"; echo 'print(Networks.script(show_meta=True))') >make.tvms
 "$tvms" make.tvms >networks.tvms
 expect 0 'live at most' "$tvms" build networks.tvms --target 'llvm -opt-level=0' -o networks.so --report
-[ "$(awk '$4 ~ /%/ && $4 + 0 <= 105 && $5 > 20' out | wc -l)" = 5 ] || fail 'a plan is far from the lower bound'
-for name in resnet unet densenet inception transformer; do
+[ "$(awk '$4 ~ /%/ && $4 + 0 <= 105 && $5 > 20' out | wc -l)" = 10 ] || fail 'a plan is far from the lower bound'
+for name in resnet unet densenet inception transformer dynamic_transformer; do
   is "networks.so.$name.svg" '<svg xmlns'
   expect 0 '' grep -q '</svg>' "networks.so.$name.svg"
 done
