@@ -1,6 +1,7 @@
 /* describe.c -- see describe.h. */
 #include "target/describe.h"
 #include "target/lowered.h"
+#include "target/params.h"
 #include "target/runtime/tvms.h"
 #include <ctype.h>
 
@@ -37,8 +38,9 @@ const char *module_description(Node *lowered, const Target *target, const char *
   NodeVec exports = lowered_exports(lowered);
   for each (Node *, f, &exports)
     str_printf(&s, "function  %s%s\n", func_symbol(*f), signature_of(*f));
-  str_printf(&s, "constants %lld, %lld bytes\n", (long long)facts.constants,
-             (long long)facts.bytes);
+  str_printf(&s, "constants %lld, %lld bytes%s%s\n", (long long)facts.constants,
+             (long long)facts.bytes, params_file(lowered) ? " in " : "",
+             params_file(lowered) ? params_file(lowered) : "");
   for (int i = 0; i < facts.packed.len; i++)
     str_printf(&s, "needs     the packed function '%s'\n", (const char *)facts.packed.at[i].key);
   return str_text(&s);

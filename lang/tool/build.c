@@ -3,10 +3,11 @@
 #include "lower/lower.h"
 #include "lower/memory/report.h"
 #include "target/describe.h"
+#include "target/params.h"
 #include "target/target.h"
 
 typedef struct BuildJob {
-  const char *target, *module, *path, *output, *emit;
+  const char *target, *module, *path, *output, *emit, *params;
   bool report, profile;
 } BuildJob;
 
@@ -59,6 +60,17 @@ static void write_header(Node *lowered, const Target *target, const char *path) 
   tool_write_file(str_format("%s.h", str_copy_n(path, stem)), text, strlen(text));
 }
 
+/* The constants go to a file; the code gets them by name. */
+static Node *write_params(Node *lowered, const char *path) {
+  const char *slash = strrchr(path, '/');
+  Node *marked = params_mark(lowered, slash ? slash + 1 : path);
+  ParamVec params = params_of(marked);
+  size_t n;
+  const char *text = params_text(&params, &n);
+  tool_write_file(path, text, n);
+  return marked;
+}
+
 /* A line and a picture for each graph function, when its memory is planned. */
 static void report_memory(void *context, const Pass *pass, Node *module) {
   BuildJob *job = context;
@@ -96,6 +108,7 @@ static void run_build(void *context) {
   if (!module) return;
   Instruments report = {.after = report_memory, .context = job};
   Node *lowered = lower_module_watched(module, target, job->report ? &report : NULL);
+  if (job->params) lowered = write_params(lowered, job->params);
   if (form->is_module) write_lowered(lowered, job->output);
   else backend->emit(lowered, target, form->kind, job->output);
   if (!form->is_module && (form->kind == EMIT_OBJECT || form->kind == EMIT_ARCHIVE))
@@ -111,6 +124,9 @@ int tool_build(int argc, char **argv) {
       {"--output", 'o', &job.output, NULL, endings},
       {"--emit", 0, &job.emit, NULL, words},
       {"--module", 'm', &job.module, NULL, "one module of several, by name"},
+      {"--params", 0, &job.params, NULL,
+       "put the constants of graph functions into a .safetensors file, which a .so finds beside "
+       "it"},
       {"--profile", 0, NULL, &job.profile,
        "record how long kernels take: run with TVMS_PROFILE=FILE, or FILE.json for a trace"},
       {"--report", 0, NULL, &job.report,
@@ -127,6 +143,12 @@ int tool_build(int argc, char **argv) {
     return usage_error("build",
                        "what is '%s' to be? end it in one of %s, or give --emit with one of %s",
                        job.output, all_forms(true), all_forms(false));
+  if (job.params && choose_form(&job)->kind != EMIT_SHARED)
+    return usage_error("build",
+                       "--params is for shared libraries (-o FILE.so): who loads one finds "
+                       "the file beside it");
+  if (job.params && !ends_with(job.params, ".safetensors"))
+    return usage_error("build", "--params %s: the file must end in .safetensors", job.params);
   job.path = argv[1];
   return tool_protected(run_build, &job);
 }

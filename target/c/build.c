@@ -1,5 +1,6 @@
 /* build.c -- the C text as a file, as a library in this process, or as what a C compiler makes of
  * it. */
+#include "target/params.h"
 #include "target/c/c.h"
 #include "target/command.h"
 #include "target/output.h"
@@ -100,6 +101,9 @@ void c_emit(Node *module, const Target *target, EmitKind kind, const char *path)
   if (kind == EMIT_LLVM || kind == EMIT_ARCHIVE)
     error_raisef("CompileError", (Span){0}, "the c target writes no %s: use --target llvm",
                  kind == EMIT_LLVM ? "LLVM IR" : "archives");
+  if (params_file(module))
+    error_raisef("CompileError", (Span){0},
+                 "the c target keeps constants in the library: --params is of the llvm target");
   Build b = {.module = module, .target = target, .kind = kind};
   b.path = output_begin(path);
   Error *error = protect(emit, &b);

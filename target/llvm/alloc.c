@@ -4,6 +4,7 @@
  * freed where its scope ends or is left. Without memory the function fails. A condition of an
  * Allocate is not looked at: the memory is there in any case. */
 #include "target/llvm/codegen.h"
+#include "target/params.h"
 
 LLVMValueRef gen_alloca(Gen *g, LLVMTypeRef type, int64_t n, unsigned align, const char *name) {
   LLVMPositionBuilderAtEnd(g->entry_builder, g->f->entry);
@@ -48,13 +49,34 @@ bool gen_allocate(Gen *g, Allocate *n) {
   return false;
 }
 
+LLVMValueRef gen_param_slot(Gen *g, const char *name) {
+  const char *symbol = str_format("param.%s", name);
+  LLVMValueRef slot = LLVMGetNamedGlobal(g->out, symbol);
+  if (slot) return slot;
+  slot = LLVMAddGlobal(g->out, type_ptr(g), symbol);
+  LLVMSetInitializer(slot, LLVMConstNull(type_ptr(g)));
+  LLVMSetLinkage(slot, LLVMInternalLinkage);
+  return slot;
+}
+
+/* Its address is loaded from a slot, which the loader of the module fills. */
+static void gen_param(Gen *g, AllocateConst *n, const char *name) {
+  LLVMValueRef at = LLVMBuildLoad2(g->b, type_ptr(g), gen_param_slot(g, name), "");
+  gen_missing_if(g, LLVMBuildIsNull(g->b, at, ""), name);
+  gen_bind(g, n->var, at);
+}
+
 void gen_allocate_const(Gen *g, AllocateConst *n) {
   const ConstData *data = n->data;
+  if (param_name(n)) return gen_param(g, n, param_name(n));
+  LLVMValueRef known = map_get(&g->constants, data);
+  if (known) return gen_bind(g, n->var, known);
   LLVMValueRef bytes = LLVMConstStringInContext2(g->context, data->bytes, data->nbytes, true);
   LLVMValueRef global = LLVMAddGlobal(g->out, LLVMTypeOf(bytes), AS(Var, n->var)->name);
   LLVMSetInitializer(global, bytes);
   LLVMSetGlobalConstant(global, true);
   LLVMSetLinkage(global, LLVMPrivateLinkage);
   LLVMSetAlignment(global, STACK_ALIGN);
+  map_set(&g->constants, data, global);
   gen_bind(g, n->var, global);
 }

@@ -73,6 +73,7 @@ typedef struct Gen {
   LLVMBuilderRef b, entry_builder;
   LLVMTargetMachineRef machine;
   Map functions;              /* interned name of a GlobalVar to LLVMValueRef */
+  Map constants;              /* ConstData to its global */
   Map strings;                /* interned text to its global constant */
   LLVMFastMathFlags fp_flags; /* of the target */
   Debug *debug;               /* NULL: nothing is told of where code came from */
@@ -104,6 +105,8 @@ void func_end(Gen *g);                         /* closes the entry block */
 void gen_return(Gen *g, LLVMValueRef status);  /* frees the heap; goes on in a dead block */
 void gen_fail(Gen *g);                         /* frees everything and returns -1; ends the block */
 void gen_fail_if(Gen *g, LLVMValueRef failed); /* i1 */
+void gen_missing_if(Gen *g, LLVMValueRef failed, const char *param); /* a parameter of the module */
+LLVMValueRef gen_param_slot(Gen *g, const char *name); /* the global that holds its address */
 void gen_out_of_memory_if(Gen *g, LLVMValueRef failed);
 void gen_unlikely(Gen *g, LLVMValueRef branch); /* its first arm */
 void gen_free_heap(Gen *g, int down_to);

@@ -152,6 +152,14 @@ void gen_out_of_memory_if(Gen *g, LLVMValueRef failed) {
   LLVMPositionBuilderAtEnd(g->b, good);
 }
 
+void gen_missing_if(Gen *g, LLVMValueRef failed, const char *param) {
+  LLVMBasicBlockRef good = begin_failure(g, failed);
+  LLVMValueRef name = const_text(g, param);
+  gen_runtime_call(g, "tvms_params_missing", 1, &name);
+  gen_fail(g);
+  LLVMPositionBuilderAtEnd(g->b, good);
+}
+
 /* In the body of a parallel loop only a failure can leave the function. */
 void gen_ret(Gen *g, Node *call) {
   Node *value = AS(Call, call)->args.at[0];

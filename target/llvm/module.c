@@ -5,6 +5,7 @@
  * (abi.h). */
 #include "target/llvm/codegen.h"
 #include "target/describe.h"
+#include "target/params.h"
 #include "target/runtime/abi.h"
 #include <llvm-c/Target.h>
 
@@ -59,6 +60,26 @@ static void gen_module_info(Gen *g, const NodeVec *exports) {
   gen_exported(g, info, "tvms_module_info");
 }
 
+/* The parameters that lie in a file beside the module (abi.h: TvmsModuleParams). */
+static void gen_params(Gen *g) {
+  ParamVec params = params_of(g->module);
+  int n = params.len;
+  if (!n) return;
+  LLVMValueRef *rows = NEW_ARRAY(LLVMValueRef, n + 1);
+  for (int i = 0; i < n; i++) {
+    const ConstData *d = params.at[i].data;
+    LLVMValueRef fields[] = {const_text(g, params.at[i].name), const_text(g, param_dtype(d->elem)),
+                             const_i64(g, (int64_t)d->nbytes),
+                             const_i32(g, lowered_nbytes(d->elem)),
+                             gen_param_slot(g, params.at[i].name)};
+    rows[i] = LLVMConstStructInContext(g->context, fields, 5, false);
+  }
+  LLVMValueRef table = LLVMConstArray2(LLVMTypeOf(rows[0]), rows, (uint64_t)n);
+  LLVMValueRef info[] = {const_i32(g, n), const_text(g, params_file(g->module)),
+                         constant_global(g, table, "params")};
+  gen_exported(g, LLVMConstStructInContext(g->context, info, 3, false), "tvms_module_params");
+}
+
 /* ---- the module ---- */
 
 static void gen_begin(Gen *g, Node *module, const Target *target, bool in_process) {
@@ -95,6 +116,7 @@ void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
     if (IS(PrimFunc, m->functions.at[i]))
       gen_function(g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
   gen_module_info(g, &exports);
+  gen_params(g);
   if (!in_process) gen_description(g);
   debug_end(g);
   optimize_module(g);

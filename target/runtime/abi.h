@@ -14,6 +14,20 @@ typedef struct TvmsModuleInfo {
   const char *target;            /* the target text it was built for */
 } TvmsModuleInfo;
 
+/* Constants that lie in a .safetensors file beside the library, which exports this under the name
+ * tvms_module_params if it has any. */
+typedef struct TvmsParam {
+  const char *name, *dtype; /* as the file has them: "F32" */
+  int64_t nbytes;
+  int32_t align;
+  const void **slot; /* where the code finds the address */
+} TvmsParam;
+typedef struct TvmsModuleParams {
+  int32_t count;
+  const char *file; /* its name, without a folder */
+  const TvmsParam *params;
+} TvmsModuleParams;
+
 /* Body of a parallel loop: iterations [begin, end). 0, or -1 with the error set. */
 typedef int32_t (*TvmsParallelBody)(void *closure, int64_t begin, int64_t end);
 

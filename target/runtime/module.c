@@ -11,7 +11,8 @@ struct TvmsModule {
   char **names;
   TvmsPackedFunc *functions;
   void **selves;
-  void *library; /* of dlopen, or NULL */
+  void *library;                  /* of dlopen, or NULL */
+  const TvmsModuleParams *params; /* that were loaded for it, or NULL */
   void *state;
   void (*release)(void *state);
 };
@@ -23,6 +24,7 @@ static void module_destroy(void *self) {
   free(m->functions);
   free(m->selves);
   if (m->release) m->release(m->state);
+  if (m->params) tvms__params_release(m->params);
   if (m->library) dlclose(m->library);
 }
 
@@ -114,7 +116,10 @@ static char *library_path(const char *path) {
   return name;
 }
 
-static int fill_from_library(TvmsModule *m, const TvmsModuleInfo *info) {
+static int fill_from_library(TvmsModule *m, const TvmsModuleInfo *info, const char *path) {
+  const TvmsModuleParams *params = dlsym(m->library, "tvms_module_params");
+  if (params && tvms__params_load(params, path)) return -1;
+  m->params = params;
   for (int i = 0; i < info->count; i++)
     if (module_add(m, info->names[i], info->functions[i], NULL)) return -1;
   return 0;
@@ -133,7 +138,7 @@ int tvms_module_load(TvmsModule **out, const char *path) {
   TvmsModule *m = check_info(info, path) ? NULL : module_alloc(info->count);
   if (!m) return dlclose(library), -1;
   m->library = library;
-  if (fill_from_library(m, info)) return tvms_release(m), -1;
+  if (fill_from_library(m, info, path)) return tvms_release(m), -1;
   *out = m;
   return 0;
 }

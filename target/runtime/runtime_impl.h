@@ -61,6 +61,10 @@ void tvms__func_keep_module(TvmsFunc *f);
 /* -1 and an error if the file is surely no library that dlopen can load here. */
 int tvms__library_check(const char *path);
 
+/* Maps the parameters of a library from the file beside it; gives them back. */
+int tvms__params_load(const TvmsModuleParams *p, const char *library);
+void tvms__params_release(const TvmsModuleParams *p);
+
 int tvms__error_no_memory(size_t nbytes); /* -1 */
 void tvms__error_clear(void);
 

@@ -78,6 +78,50 @@ expect 0 '"name": "tir_mm"' cat profile.json
 if has python3; then expect 0 '' python3 -m json.tool profile.json; fi
 expect 0 "can't write the profile '/nothing/p'" env TVMS_PROFILE=/nothing/p "$B/deploy" ./profiled.so
 
+# Parameters in a file beside the library: mapped, checked, and missed with a message.
+cat >weights.tvms <<'T'
+@R.function
+def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+    y = R.add(x, R.const([1.0, 2.0, 3.0, 4.0], "float32"))
+    z = R.multiply(y, R.astype(R.const([2, 2, 2, 2], "int8"), "float32"))
+    return z
+T
+cat >call.tvms <<'T'
+import numpy as np
+m = tvm.runtime.load_module("./weights.so")
+again = tvm.runtime.load_module("./weights.so")
+del m
+print(again["main"](np.zeros(4, "float32")))
+T
+expect 0 '' "$tvms" build weights.tvms -o weights.so --params weights.safetensors
+expect 0 '[2. 4. 6. 8.]' "$tvms" call.tvms
+expect 0 'bytes in weights.safetensors' "$tvms" inspect weights.so
+if has python3; then
+  expect 0 'F32' python3 -c "
+import json, struct
+data = open('weights.safetensors', 'rb').read()
+n = struct.unpack('<Q', data[:8])[0]
+header = json.loads(data[8:8 + n])
+print(sorted(t['dtype'] for t in header.values()), max(t['data_offsets'][1] for t in header.values()) == len(data) - 8 - n)"
+  also True
+fi
+cp weights.safetensors whole
+sed 's/F32/F64/' whole >weights.safetensors
+expect 1 'bytes of F64, but the module was built with' "$tvms" call.tvms
+sed 's/constant_0/constant_9/' whole >weights.safetensors
+expect 1 "has no tensor 'constant_0'" "$tvms" call.tvms
+sed 's/"shape"/"shape/' whole >weights.safetensors
+expect 1 'the header of' "$tvms" call.tvms
+for n in 0 7 8 60 $(($(wc -c <whole) - 1)); do
+  head -c "$n" whole >weights.safetensors
+  expect 1 'weights.safetensors' "$tvms" call.tvms
+done
+rm weights.safetensors
+expect 1 "the module needs its parameters './weights.safetensors': No such file" "$tvms" call.tvms
+expect 2 'must end in .safetensors' "$tvms" build weights.tvms -o weights.so --params weights.bin
+expect 2 '--params is for shared libraries' "$tvms" build weights.tvms -o weights.o --params w.safetensors
+expect 1 'the c target keeps constants in the library' "$tvms" build weights.tvms --target c -o weights.so --params w.safetensors
+
 # Damaged and foreign files: a message, never a crash.
 size=$(wc -c <unity.so)
 for n in 0 3 40 64 1000 $((size / 2)) $((size - 1)); do
