@@ -4,6 +4,8 @@
  * The file: 8 bytes with the length of a header, the header in JSON (for each tensor "dtype",
  * "shape" and "data_offsets"), the data. The mapping is shared by all loads of one library. */
 #include "target/runtime/runtime_impl.h"
+
+#if defined(__ELF__)
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -224,6 +226,15 @@ void tvms__params_release(const TvmsModuleParams *p) {
   }
   pthread_mutex_unlock(&mappings.lock);
 }
+
+#else
+int tvms__params_load(const TvmsModuleParams *p, const char *library) {
+  (void)library;
+  return tvms_set_error("the parameters '%s' can't be mapped on this machine", p->file);
+}
+
+void tvms__params_release(const TvmsModuleParams *p) { (void)p; }
+#endif
 
 int tvms_params_missing(void *name) {
   return tvms_set_error("the parameter '%s' of the module is not loaded: tvms_module_load does it",
