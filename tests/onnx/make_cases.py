@@ -153,3 +153,34 @@ tried("grid_sample_3d", "GridSample", {"x": f(1, 2, 3, 4, 5), "g": rng.uniform(-
 tried("rms_norm", "RMSNormalization", {"x": f(2, 3, 8), "s": f(8)}, opset=23)
 tried("attention_23", "Attention", {"q": f(2, 2, 3, 4), "k": f(2, 2, 5, 4), "v": f(2, 2, 5, 4)}, opset=23, is_causal=1)
 tried("rotary_23", "RotaryEmbedding", {"x": f(1, 2, 4, 8), "c": f(6, 4), "s": f(6, 4), "p": np.array([[0, 2, 1, 5]], "int64")}, opset=23)
+
+
+# ---- graphs of several nodes: floats that stand for integers ----
+def qdq(name, op, x, w, channels, axis, bias=None, **attrs):
+    """op between DequantizeLinear and QuantizeLinear"""
+    ws, wz = (s(rng.uniform(0.01, 0.1, channels)), np.zeros(channels, "int8")) if channels else (s(0.05), i8(0))
+    weights = {"xs": s(0.1), "xz": u(120), "w": w, "ws": ws, "wz": wz, "ys": s(0.7), "yz": u(100)}
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["xf"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wf"], **({"axis": axis} if channels else {})),
+        helper.make_node(op, ["xf", "wf"] + (["b"] if bias is not None else []), ["yf"], **attrs),
+        helper.make_node("QuantizeLinear", ["yf", "ys", "yz"], ["y"]),
+    ]
+    if bias is not None:
+        weights["b"] = bias
+    graph = helper.make_graph(
+        nodes,
+        name,
+        [helper.make_tensor_value_info("x", TensorProto.UINT8, x.shape)],
+        [helper.make_empty_tensor_value_info("y")],
+        [numpy_helper.from_array(a, n) for n, a in weights.items()],
+    )
+    save(name, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), {"x": x})
+
+
+weight = lambda *shape: b(*shape, low=-128, high=127, dtype="int8")
+qdq("qdq_conv", "Conv", b(1, 3, 6, 5), weight(4, 3, 3, 3), 0, 0, pads=[1, 1, 1, 1])
+qdq("qdq_conv_channels", "Conv", b(1, 3, 6, 5), weight(4, 3, 3, 3), 4, 0, f(4), strides=[2, 2], pads=[1, 0, 1, 0])
+qdq("qdq_matmul", "MatMul", b(2, 3, 8), weight(8, 5), 0, 0)
+qdq("qdq_matmul_columns", "MatMul", b(3, 8), weight(8, 5), 5, 1)
+qdq("qdq_gemm", "Gemm", b(3, 8), weight(8, 5), 0, 0, f(5))

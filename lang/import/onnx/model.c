@@ -74,7 +74,8 @@ static Value infos_of(const OnnxFile *f, size_t n, Onnx__ValueInfo **infos) {
 
 static Value graph_of(const OnnxFile *f, const Onnx__Graph *g);
 
-static Value bytes_or_text(const ProtobufCBinaryData *s) {
+Value onnx_bytes(const ProtobufCBinaryData *s) {
+  if (!s->len) return value_str(""); /* its data may be NULL */
   const char *text = (const char *)s->data;
   return utf8_valid_length(text, s->len) == s->len ? value_str_n(text, s->len)
                                                    : value_bytes(s->data, s->len);
@@ -103,7 +104,7 @@ static Value list_attribute(const OnnxFile *f, const Onnx__Attribute *a, int kin
   for (size_t i = 0; i < lengths[kind]; i++) switch (kind) {
     case FS: vec_push(&v, value_float((double)a->floats[i])); break;
     case IS: vec_push(&v, value_int(a->ints[i])); break;
-    case SS: vec_push(&v, bytes_or_text(&a->strings[i])); break;
+    case SS: vec_push(&v, onnx_bytes(&a->strings[i])); break;
     case TS: vec_push(&v, onnx_tensor(f, a->tensors[i])); break;
     case GS: vec_push(&v, graph_of(f, a->graphs[i])); break;
     case SPARSES: vec_push(&v, onnx_sparse(f, a->sparse_tensors[i])); break;
@@ -121,7 +122,7 @@ static Value attribute_of(const OnnxFile *f, const Onnx__Attribute *a) {
   switch (kind) {
   case F: return value_float((double)a->f);
   case I: return value_int(a->i);
-  case S: return bytes_or_text(&a->s);
+  case S: return onnx_bytes(&a->s);
   case T: return onnx_tensor(f, a->t);
   case G: return graph_of(f, a->g);
   case SPARSE: return onnx_sparse(f, a->sparse_tensor);

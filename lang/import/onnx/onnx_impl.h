@@ -18,6 +18,7 @@ void onnx_check_wire(const OnnxFile *f, const ProtobufCMessageDescriptor *d, con
 
 /* Text of the format as a str; bytes if it is no UTF-8. NULL is "". */
 Value onnx_text(const char *text);
+Value onnx_bytes(const ProtobufCBinaryData *s);
 
 /* "float32" of element type 1; NULL if there is none of this number. */
 const char *onnx_dtype(int element_type);

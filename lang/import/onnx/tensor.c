@@ -214,10 +214,8 @@ static Value strings(const Reading *r) {
     onnx_fault(r->file, "tensor '%s' has %zu texts, but its shape asks for %lld", r->name,
                r->t->n_string_data, (long long)r->size);
   ValueVec items = {0};
-  for (size_t i = 0; i < r->t->n_string_data; i++) {
-    const ProtobufCBinaryData *s = &r->t->string_data[i];
-    vec_push(&items, value_str_n((const char *)s->data, s->len));
-  }
+  for (size_t i = 0; i < r->t->n_string_data; i++)
+    vec_push(&items, onnx_bytes(&r->t->string_data[i]));
   return value_tuple_of(3, value_str("strings"), dims_value(r), value_list(items));
 }
 
