@@ -7,6 +7,7 @@
  * of groups stays free of cycles. */
 #include "passes/graph/binding_order.h"
 #include "passes/graph/codegen_function.h"
+#include "passes/graph/dead_code.h"
 
 typedef struct Member {
   Node *binding, *var;
@@ -152,25 +153,7 @@ static Node *rewrite(Mutator *m, Node *n) {
   return is_dataflow ? merge_block(m->context, n) : n;
 }
 
-static WalkResult note_global(Walker *w, Node *n) {
-  if (IS(GlobalVar, n)) map_set(w->context, str_intern(AS(GlobalVar, n)->name), n);
-  return WALK_ON;
-}
-
-static Node *without_unused_composites(Node *module) {
-  IRModule *m = AS(IRModule, module);
-  Map used = {0};
-  Walker w = {.enter = note_global, .context = &used};
-  for each (Node *, f, &m->functions) walk(&w, *f);
-  Node *out = module;
-  for (int i = 0; i < m->functions.len; i++) {
-    const char *name = AS(GlobalVar, m->globals.at[i])->name;
-    bool is_composite = IS(Function, m->functions.at[i]) && codegen_of(m->functions.at[i]);
-    if (is_composite && !func_symbol(m->functions.at[i]) && !map_has(&used, str_intern(name)))
-      out = module_without(out, name);
-  }
-  return out;
-}
+static bool is_composite(const Node *func) { return codegen_of(func) != NULL; }
 
 Node *pass_merge_composite_functions(Node *module, const PassContext *context) {
   (void)context;
@@ -183,5 +166,5 @@ Node *pass_merge_composite_functions(Node *module, const PassContext *context) {
     Node *merged = mutate(&mutator, f);
     if (merged != f) functions.module = module_with(functions.module, m->globals.at[i], merged);
   }
-  return without_unused_composites(functions.module);
+  return without_unused(functions.module, is_composite);
 }
