@@ -1,5 +1,5 @@
-/* lambda_lift.c -- local functions become private functions of the module (Johnsson, "Lambda lifting",
- * 1985): what they use from around them is handed over as further arguments.
+/* lambda_lift.c -- local functions become private functions of the module (Johnsson, "Lambda
+ * lifting", 1985): what they use from around them is handed over as further arguments.
  *
  * In:  functions that are bound to variables, recursive ones too. Out: calls of module functions;
  * what uses nothing from around it may also be used as a value. Not: functions that use variables
@@ -107,10 +107,9 @@ static NodeVec all_params(Function *f, NodeVec extra, Map *inner) {
   NodeVec params = {0};
   for each (Node *, p, &f->params) vec_push(&params, *p);
   for each (Node *, x, &extra) {
-    Node *param = IS(RelaxVar, *x)
-                      ? copy_of(*x)
-                      : MAKE(RelaxVar, (*x)->span, VOID_TYPE, .sinfo = sinfo_of(*x),
-                             .name = str_intern("dims"));
+    Node *param = IS(RelaxVar, *x) ? copy_of(*x)
+                                   : MAKE(RelaxVar, (*x)->span, VOID_TYPE, .sinfo = sinfo_of(*x),
+                                          .name = str_intern("dims"));
     if (IS(RelaxVar, *x)) map_set(inner, *x, param);
     vec_push(&params, param);
   }
@@ -141,8 +140,7 @@ static bool lift(Lift *l, Mutator *m, VarBinding *b) {
   map_set(&l->lifted, b->var, lifted);
   l->module = module_with(l->module, lifted->global, b->value); /* takes the name */
   f.body = substitute(mutate(m, f.body), &inner);
-  l->module = module_with(l->module, lifted->global,
-                          copy_with_fresh_vars(gc_copy(&f, sizeof f)));
+  l->module = module_with(l->module, lifted->global, copy_with_fresh_vars(gc_copy(&f, sizeof f)));
   return true;
 }
 
@@ -163,8 +161,7 @@ static Node *rewrite(Mutator *m, Node *n) {
     Lifted *lifted = map_get(&l->lifted, n);
     return lifted ? lifted->global : n;
   }
-  if (IS(VarBinding, n) && IS(Function, AS(VarBinding, n)->value) &&
-      lift(l, m, AS(VarBinding, n)))
+  if (IS(VarBinding, n) && IS(Function, AS(VarBinding, n)->value) && lift(l, m, AS(VarBinding, n)))
     return NULL;
   if (IS(RelaxCall, n) && map_has(&l->lifted, AS(RelaxCall, n)->op))
     return lifted_call(l, m, AS(RelaxCall, n));

@@ -74,8 +74,8 @@ static bool is_whole(const Range *r, Node *dim) {
   return node_equal(r->extent, dim, false, NULL);
 }
 
-/* Indices that are the block's variables, each once, or 0 in a dim of extent 1; they run over all of
- * the buffer, so that what the value reads elsewhere is never asked for. */
+/* Indices that are the block's variables, each once, or 0 in a dim of extent 1; they run over all
+ * of the buffer, so that what the value reads elsewhere is never asked for. */
 static bool is_own_order(const Block *b, NodeVec indices, const Buffer *buffer) {
   Map seen = {0};
   for (int i = 0; i < indices.len; i++) {
