@@ -89,6 +89,10 @@ extern Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
 extern bool (*evaluate_program_hook)(Node *program, NodeVec operands, NodeVec infos,
                                      NodeVec *results);
 
+/* Set by lang: the function that the registered code generator makes of a function with the
+ * attribute Codegen. Raises if there is no such code generator. */
+extern Node *(*codegen_hook)(const char *codegen, Node *func);
+
 /* The rows of this folder; once, at start. */
 void passes_start(void);
 

@@ -349,4 +349,5 @@ void dialect_start(void) {
   library_start();
   schedule_rules_start();
   evaluate_start();
+  pattern_hooks_start();
 }

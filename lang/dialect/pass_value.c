@@ -190,8 +190,10 @@ static Value prim_func_pass(BuiltinCall *call) { return pass_of_level(call, PASS
 
 static Value find_pass(Namespace *ns, const char *name) {
   (void)ns;
+  Value written =
+      library_attr("tvm.transform", name); /* also those that take more than a row tells */
   const Pass *p = pass_find(name);
-  if (!p) return library_attr("tvm.transform", name);
+  if (written.type || !p) return written;
   if (!p->definition) return value_of(&type_pass_class, (void *)(uintptr_t)p);
   bool is_class = ((ScriptPass *)p->definition)->body.type == &type_class;
   return is_class ? value_of(&type_script_pass_class, (void *)(uintptr_t)p) : lone_pass(p);

@@ -1,7 +1,9 @@
 /* pattern_value.c -- dataflow patterns as values: what stdlib/module/tvm/relax/dpl.tvms is made of.
  */
 #include "lang/dialect/packed.h"
+#include "passes/graph/binding_order.h"
 #include "passes/graph/dead_code.h"
+#include "passes/graph/fuse_ops_by_pattern.h"
 #include "passes/graph/normalize.h"
 #include "passes/graph/pattern_graph.h"
 #include "passes/graph/pattern_rewrite.h"
@@ -16,7 +18,7 @@ typedef struct PatternValue {
 
 static const ValueType type_pattern = {.name = "pattern"};
 
-Pattern *pattern_of_value(Value v, Span span) {
+static Pattern *pattern_of_value(Value v, Span span) {
   if (v.type == &type_instance) v = value_get_attr(v, str_intern("_pattern"), span);
   if (v.type != &type_pattern)
     raise("TypeError", span, "expected a pattern, found %s", value_type_name(v));
@@ -122,38 +124,6 @@ static Value pattern_rewrite_value(BuiltinCall *call) {
 
 /* with_values(func, {var: expr}): the variables are bound to these expressions, where those that
  * they mention are known. */
-typedef struct Reorder {
-  Map bindings; /* variable to its binding in the block, as long as it is to come */
-  NodeVec out;
-} Reorder;
-
-static void put_after_operands(Reorder *r, Node *binding);
-
-static WalkResult put_operand(Walker *w, Node *n) {
-  Reorder *r = w->context;
-  Node *binding = IS(RelaxVar, n) ? map_get(&r->bindings, n) : NULL;
-  if (binding) put_after_operands(r, binding);
-  return WALK_ON;
-}
-
-static Node *variable_of(Node *binding) {
-  return IS(MatchCast, binding) ? AS(MatchCast, binding)->var : AS(VarBinding, binding)->var;
-}
-
-static void put_after_operands(Reorder *r, Node *binding) {
-  if (!map_remove(&r->bindings, variable_of(binding))) return;
-  Walker w = {.enter = put_operand, .context = r};
-  walk(&w, IS(MatchCast, binding) ? AS(MatchCast, binding)->value : AS(VarBinding, binding)->value);
-  vec_push(&r->out, binding);
-}
-
-static NodeVec in_order(NodeVec bindings) {
-  Reorder r = {0};
-  for each (Node *, b, &bindings) map_set(&r.bindings, variable_of(*b), *b);
-  for each (Node *, b, &bindings) put_after_operands(&r, *b);
-  return r.out;
-}
-
 static Node *set_values(Mutator *m, Node *n) {
   const Map *values = m->context;
   if (IS(Var, n) || IS(RelaxVar, n)) return n;
@@ -173,7 +143,7 @@ static Node *set_values(Mutator *m, Node *n) {
     }
     vec_push(&f.bindings, binding);
   }
-  b.bindings = b.is_dataflow ? in_order(f.bindings) : f.bindings;
+  b.bindings = b.is_dataflow ? bindings_in_order(f.bindings) : f.bindings;
   return changed ? gc_copy(&b, sizeof b) : n;
 }
 
@@ -190,6 +160,48 @@ static Value pattern_apply_rewriter(BuiltinCall *call) {
     raise("TypeError", SPAN(1), "a rewriter takes a module or a graph function, found %s",
           value_type_name(ARG(1)));
   return value_node(rewriter_apply(node_of(ARG(0), NK_IRModule, SPAN(0)), n));
+}
+
+/* ---- what FuseOpsByPattern and RunCodegen ask for: rows of stdlib/module/tvm/relax/backend.tvms
+ * ---- */
+
+static FusionPatternVec registered_patterns(const char *names, Span span) {
+  Value arg = value_str(names);
+  Value rows = value_call_with(library_attr("tvm.relax.backend", "patterns_named"), 1, &arg, span);
+  ValueVec items = value_to_vec(rows, span);
+  FusionPatternVec out = {0};
+  for each (Value, row, &items) {
+    Value name = value_get_attr(*row, str_intern("name"), span);
+    Value pattern = value_get_attr(*row, str_intern("pattern"), span);
+    FusionPattern p = {value_as_text(name, "the name of a pattern", span),
+                       pattern_of_value(pattern, span), NEW(Value, 0)};
+    *(Value *)p.rule = *row;
+    vec_push(&out, p);
+  }
+  return out;
+}
+
+static bool passes_check(const FusionPattern *p, Node *expr, const PatternMatch *m,
+                         NodeVec bindings, Node *func) {
+  ValueVec list = {0};
+  for each (Node *, b, &bindings) vec_push(&list, value_node(*b));
+  Value args[] = {*(Value *)p->rule, value_node(expr), found_of(m, expr->span), value_list(list),
+                  value_node(func)};
+  Value check = library_attr("tvm.relax.backend", "passes_check");
+  return value_truth(value_call_with(check, 5, args, expr->span), expr->span);
+}
+
+static Node *run_codegen(const char *codegen, Node *func) {
+  Value args[] = {value_str(codegen), value_node(func)};
+  Value out =
+      value_call_with(library_attr("tvm.relax.backend", "run_codegen"), 2, args, func->span);
+  return out.type == &type_node ? out.node : NULL;
+}
+
+void pattern_hooks_start(void) {
+  codegen_hook = run_codegen;
+  fusion_patterns_hook = registered_patterns;
+  fusion_check_hook = passes_check;
 }
 
 static const Builtin builtins[] = {

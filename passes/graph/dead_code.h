@@ -6,5 +6,8 @@
 
 /* The graph function without bindings of pure values that nobody uses; itself if there are none. */
 Node *without_dead_bindings(Node *func);
+/* The module without the private graph functions, of those that `goes` answers true for, that no
+ * function mentions. */
+Node *without_unused(Node *module, bool (*goes)(const Node *func));
 
 #endif

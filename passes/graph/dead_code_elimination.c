@@ -110,6 +110,26 @@ static void reach(Reach *r, const char *name) {
   if (f) walk(&w, f);
 }
 
+static WalkResult note_mentioned(Walker *w, Node *n) {
+  if (IS(GlobalVar, n)) map_set(w->context, str_intern(AS(GlobalVar, n)->name), n);
+  return WALK_ON;
+}
+
+Node *without_unused(Node *module, bool (*goes)(const Node *func)) {
+  IRModule *m = AS(IRModule, module);
+  Map used = {0};
+  Walker w = {.enter = note_mentioned, .context = &used};
+  for each (Node *, f, &m->functions) walk(&w, *f);
+  Node *out = module;
+  for (int i = 0; i < m->functions.len; i++) {
+    const char *name = AS(GlobalVar, m->globals.at[i])->name;
+    Node *f = m->functions.at[i];
+    if (IS(Function, f) && !func_symbol(f) && goes(f) && !map_has(&used, str_intern(name)))
+      out = module_without(out, name);
+  }
+  return out;
+}
+
 /* Is the name in the list "f;g"? */
 static bool is_listed(const char *list, const char *name) {
   size_t n = strlen(name);

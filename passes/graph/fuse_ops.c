@@ -130,31 +130,41 @@ static Node *primitive_call(SharedFunctions *functions, NodeVec bindings) {
                                                .name = name_of(bindings)});
 }
 
+/* Fields of what another group computes stay outside. */
+static bool is_inside(Fusion *f, int i, const Map *numbers) {
+  Node *binding = f->graph.nodes.at[i].binding;
+  if (f->graph.nodes.at[i].is_call) return true;
+  int from =
+      (int)(intptr_t)map_get(numbers, AS(TupleGetItem, AS(VarBinding, binding)->value)->tuple);
+  return from && fusion_group(&f->graph, from - 1) == fusion_group(&f->graph, i);
+}
+
+/* For each node the bindings of its group (a NodeVec *), if that is of several operators. */
+static Map members_of_groups(Fusion *f) {
+  Map groups = {0}, members = {0}, numbers = {0};
+  for (int i = 0; i < f->graph.nodes.len; i++) {
+    FusionNode *n = &f->graph.nodes.at[i], *group = fusion_group(&f->graph, i);
+    map_set(&numbers, n->var, (void *)(intptr_t)(i + 1));
+    if (group->calls < 2 || !is_inside(f, i, &numbers)) continue;
+    NodeVec *of_group = map_get(&groups, group);
+    if (!of_group) map_set(&groups, group, of_group = NEW(NodeVec, 0));
+    vec_push(of_group, n->binding);
+    map_set(&members, n, of_group);
+  }
+  return members;
+}
+
 /* The bindings with each group of several operators as one call, where its last one stood. */
 static NodeVec grouped(Fusion *f, SharedFunctions *functions) {
-  typedef struct Members {
-    NodeVec bindings;
-  } Members;
-  Map groups = {0};
-  FusionNode *nodes = f->graph.nodes.at;
-  for (int i = 0; i < f->graph.nodes.len; i++) {
-    FusionNode *group = fusion_group(&f->graph, i);
-    if (group->calls < 2) continue;
-    Members *m = map_get(&groups, group);
-    if (!m) map_set(&groups, group, m = NEW(Members, .bindings = {0}));
-    vec_push(&m->bindings, nodes[i].binding);
-  }
+  Map members = members_of_groups(f);
   NodeVec out = {0};
-  for (int i = 0; i < f->graph.nodes.len; i++) {
-    Members *m = map_get(&groups, fusion_group(&f->graph, i));
-    Node *binding = nodes[i].binding;
-    if (m && binding != vec_last(&m->bindings)) continue;
-    if (m) {
-      VarBinding b = *AS(VarBinding, binding);
-      b.value = primitive_call(functions, m->bindings);
-      binding = gc_copy(&b, sizeof b);
-    }
-    vec_push(&out, binding);
+  for each (FusionNode, n, &f->graph.nodes) {
+    NodeVec *group = map_get(&members, n);
+    if (!group) vec_push(&out, n->binding);
+    if (!group || n->binding != vec_last(group)) continue;
+    VarBinding b = *AS(VarBinding, n->binding);
+    b.value = primitive_call(functions, *group);
+    vec_push(&out, gc_copy(&b, sizeof b));
   }
   return out;
 }

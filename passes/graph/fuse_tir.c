@@ -163,7 +163,9 @@ Node *pass_fuse_tir(Node *module, const PassContext *context) {
     Node *f = m.functions.at[i];
     vec_push(&globals, program ? global_of(&p, AS(GlobalVar, m.globals.at[i])->name, f->span)
                                : m.globals.at[i]);
-    vec_push(&functions, program ? program->func : IS(Function, f) ? mutate(&mutator, f) : f);
+    if (program) f = program->func;
+    else if (IS(Function, f)) f = pass_normalize(mutate(&mutator, f), NULL);
+    vec_push(&functions, f);
   }
   m.globals = globals;
   m.functions = functions;

@@ -32,6 +32,7 @@ static void add_param(Grouping *g, Node *arg) {
 
 static WalkResult find_inputs(Walker *w, Node *n) {
   Grouping *g = w->context;
+  if (IS(Function, n)) return WALK_PRUNE; /* a local one uses nothing from outside */
   bool is_leaf = IS(RelaxVar, n) || (IS(Constant, n) && !g->group->keep_constants);
   if (is_leaf && !map_has(&g->inner, n)) add_param(g, n);
   return WALK_ON;
@@ -50,6 +51,7 @@ static void define_dims(Grouping *g, Node *info) {
 
 static WalkResult find_free(Walker *w, Node *n) {
   Grouping *g = w->context;
+  if (IS(Function, n)) return WALK_PRUNE;
   if (!IS(Var, n) || map_has(&g->defined, n)) return WALK_ON;
   map_set(&g->defined, n, n);
   vec_push(&g->free, n);
@@ -128,11 +130,18 @@ static Node *function_of(Grouping *g) {
                                    .attrs = g->group->attrs, .body = body));
 }
 
-Node *group_call(SharedFunctions *functions, const BindingGroup *group) {
+Node *group_function(const BindingGroup *group, NodeVec *args) {
   Grouping g = {.group = group};
   find_params(&g);
-  Node *global = shared_function(functions, function_of(&g), group->name);
+  Node *f = function_of(&g);
+  *args = g.args;
+  return f;
+}
+
+Node *group_call(SharedFunctions *functions, const BindingGroup *group) {
+  NodeVec args = {0};
+  Node *global = shared_function(functions, group_function(group, &args), group->name);
   Span span = vec_last(&group->bindings)->span;
   Node *result = group->outputs.len == 1 ? group->outputs.at[0] : tuple_of(group->outputs, span);
-  return MAKE(RelaxCall, span, VOID_TYPE, .sinfo = sinfo_of(result), .op = global, .args = g.args);
+  return MAKE(RelaxCall, span, VOID_TYPE, .sinfo = sinfo_of(result), .op = global, .args = args);
 }

@@ -12,6 +12,8 @@ typedef struct BindingGroup {
   const char *name;    /* a hint */
 } BindingGroup;
 
+/* The function, and what it is to be called with. */
+Node *group_function(const BindingGroup *group, NodeVec *args);
 /* The call that computes the outputs, in the place of the bindings. Variables of the bindings'
  * struct info that no tensor tells are handed over as a shape. */
 Node *group_call(SharedFunctions *functions, const BindingGroup *group);

@@ -184,7 +184,7 @@ Node *pass_legalize_ops(Node *module, const PassContext *context) {
   for (int i = 0; i < m->functions.len; i++) {
     if (!IS(Function, m->functions.at[i])) continue;
     Mutator mutator = {.rewrite = rewrite, .context = &l};
-    Node *f = mutate(&mutator, m->functions.at[i]);
+    Node *f = pass_normalize(mutate(&mutator, m->functions.at[i]), NULL);
     if (f != m->functions.at[i])
       l.programs.module = module_with(l.programs.module, m->globals.at[i], f);
   }

@@ -4,6 +4,7 @@
  * In:  bindings in any order that allows it: nothing before the last result may use the others.
  * Parameters of the pattern stand for anything of their struct info, its dims for any dims. Not:
  * patterns with branches or match_cast; what a new binding would match again. */
+#include "passes/graph/call_dims.h"
 #include "passes/graph/dead_code.h"
 #include "passes/graph/normalize.h"
 #include "passes/graph/pattern_rewrite.h"
@@ -135,23 +136,6 @@ static bool is_used_before(Site *s) {
 }
 
 /* ---- the replacement ---- */
-
-/* What stands for the dims of a parameter's struct info, as the argument's says. */
-static void bind_dims(Map *map, Node *param, Node *arg) {
-  NodeVec p = {0}, a = {0};
-  if (IS(TensorStructInfo, param)) {
-    if (!sinfo_tensor_shape(param, &p) || !sinfo_tensor_shape(arg, &a)) return;
-  } else if (IS(ShapeStructInfo, param)) {
-    p = AS(ShapeStructInfo, param)->values;
-    a = AS(ShapeStructInfo, arg)->values;
-  } else if (IS(TupleStructInfo, param)) {
-    for (int i = 0; i < AS(TupleStructInfo, param)->fields.len; i++)
-      bind_dims(map, AS(TupleStructInfo, param)->fields.at[i],
-                AS(TupleStructInfo, arg)->fields.at[i]);
-  }
-  for (int i = 0; i < p.len && i < a.len; i++)
-    if (IS(Var, p.at[i])) map_set(map, p.at[i], a.at[i]);
-}
 
 static Node *as_local(Mutator *m, Node *n) {
   bool is_dataflow = *(bool *)m->context;

@@ -61,14 +61,28 @@ static Node *only_block(Node *s) {
   return IS(BlockRealize, s) ? AS(BlockRealize, s)->block : NULL;
 }
 
+static Range *domain_of(const Block *b, const Node *var) {
+  for each (Node *, v, &b->iter_vars)
+    if (AS(IterVar, *v)->var == var) return AS(Range, AS(IterVar, *v)->dom);
+  return NULL;
+}
+
+static bool is_whole(const Range *r, Node *dim) {
+  int64_t x, y;
+  if (!expr_is_zero(r->min)) return false;
+  if (expr_is_const_int(r->extent, &x) && expr_is_const_int(dim, &y)) return x == y;
+  return node_equal(r->extent, dim, false, NULL);
+}
+
+/* Indices that are the block's variables, each once, or 0 in a dim of extent 1; they run over all
+ * of the buffer, so that what the value reads elsewhere is never asked for. */
 static bool is_own_order(const Block *b, NodeVec indices, const Buffer *buffer) {
   Map seen = {0};
   for (int i = 0; i < indices.len; i++) {
     Node *v = indices.at[i];
     if (expr_is_zero(v) && expr_is_one(buffer->shape.at[i])) continue;
-    bool own = false;
-    for each (Node *, iv, &b->iter_vars) own |= AS(IterVar, *iv)->var == v;
-    if (!own || map_has(&seen, v)) return false;
+    Range *dom = domain_of(b, v);
+    if (!dom || map_has(&seen, v) || !is_whole(dom, buffer->shape.at[i])) return false;
     map_set(&seen, v, v);
   }
   return true;
