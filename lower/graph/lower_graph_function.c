@@ -219,6 +219,19 @@ static Node *argument_pointer(Host *h, Node *array, int index, int nbytes) {
   return expr_call("reinterpret", HANDLE, NODES(at), h->span);
 }
 
+/* Takes the fields of a tuple whose dims nothing else tells: that binds these. */
+static void bind_tuple_dims(GraphLower *g, HostValue *tuple, Node *sinfo) {
+  NodeVec fields = AS(TupleStructInfo, sinfo)->fields, dims;
+  for (int i = 0; i < fields.len; i++) {
+    bool tells = false;
+    if (IS(TupleStructInfo, fields.at[i]))
+      bind_tuple_dims(g, field_of(g, tuple, i, fields.at[i]), fields.at[i]);
+    if (!sinfo_tensor_shape(fields.at[i], &dims)) continue;
+    for each (Node *, d, &dims) tells |= IS(Var, *d) && !map_has(&g->bound, *d);
+    if (tells) field_of(g, tuple, i, fields.at[i]);
+  }
+}
+
 /* Dims that stand whole are bound first, for all parameters; the others are checked when all are
  * known. */
 static void lower_parameters(GraphLower *g, Function *f) {
@@ -248,6 +261,9 @@ static void lower_parameters(GraphLower *g, Function *f) {
     }
     map_set(&g->values, p, v);
   }
+  for each (Node *, p, &f->params)
+    if (IS(TupleStructInfo, sinfo_of(*p)))
+      bind_tuple_dims(g, map_get(&g->values, *p), sinfo_of(*p));
   host_check_dims(h, &checks, &g->bound);
 }
 
