@@ -314,7 +314,7 @@ static Status run_store_lanes(const Step *s, Frame *f) {
 }
 
 const Step *compile_store(Compiler *c, BufferStore *n) {
-  StoreStep *step = NEW(StoreStep, .step = {run_store, c->span});
+  StoreStep *step = NEW(StoreStep, .step = {run_store, c->span, NULL});
   step->value = compile_as(c, n->value, AS(Buffer, n->buffer)->elem);
   step->access = access_new(c, n->buffer, &n->indices, n->predicate, "store");
   int lanes = step->access.indices * step->access.elem_lanes;

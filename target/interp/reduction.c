@@ -77,7 +77,7 @@ const Step *compile_reduction(Compiler *c, For *n) {
   bool starts = find_nest(&n->node, &nest) && !map_has(&c->reductions, nest.realize);
   if (!starts || !only_reduces(&nest)) return NULL;
   map_set(&c->reductions, nest.realize, n);
-  ReductionStep *step = NEW(ReductionStep, .step = {run_reduction, c->span});
+  ReductionStep *step = NEW(ReductionStep, .step = {run_reduction, c->span, NULL});
   step->init = compile_stmt(c, init_block(&nest));
   step->loops = compile_stmt(c, &n->node);
   return &step->step;

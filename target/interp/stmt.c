@@ -48,8 +48,8 @@ static Status run_let_lanes(const Step *s, Frame *f) {
 static const Step *compile_let_stmt(Compiler *c, LetStmt *n) {
   const Code *value = compile_as(c, n->value, n->var->dtype);
   bool is_vector = value->t.lanes > 1;
-  return &NEW(ValueStep, .step = {is_vector ? run_let_lanes : run_let, c->span}, .value = value,
-              .slot = compile_define(c, n->var))
+  return &NEW(ValueStep, .step = {is_vector ? run_let_lanes : run_let, c->span, NULL},
+              .value = value, .slot = compile_define(c, n->var))
               ->step;
 }
 
@@ -96,7 +96,8 @@ static const char *name_of_var(Node *var) {
 }
 
 static const Step *compile_allocate(Compiler *c, Allocate *n) {
-  AllocStep *step = NEW(AllocStep, .step = {run_allocate, c->span}, .name = name_of_var(n->var));
+  AllocStep *step =
+      NEW(AllocStep, .step = {run_allocate, c->span, NULL}, .name = name_of_var(n->var));
   step->nbytes = (int64_t)scalar_nbytes(n->elem) * n->elem.lanes;
   for each (Node *, e, &n->extents) vec_push(&step->extents, compile_int(c, *e));
   step->slot = compile_define(c, n->var);
@@ -117,7 +118,7 @@ static Status run_allocate_const(const Step *s, Frame *f) {
 }
 
 static const Step *compile_allocate_const(Compiler *c, AllocateConst *n) {
-  return &NEW(AllocStep, .step = {run_allocate_const, c->span}, .data = n->data,
+  return &NEW(AllocStep, .step = {run_allocate_const, c->span, NULL}, .data = n->data,
               .name = name_of_var(n->var), .slot = compile_define(c, n->var))
               ->step;
 }
@@ -133,7 +134,8 @@ static Status run_declare(const Step *s, Frame *f) {
 }
 
 static const Step *compile_declare(Compiler *c, DeclBuffer *n) {
-  return &NEW(ViewStep, .step = {run_declare, c->span}, .view = compile_view(c, n->buffer, true))
+  return &NEW(ViewStep, .step = {run_declare, c->span, NULL},
+              .view = compile_view(c, n->buffer, true))
               ->step;
 }
 
@@ -143,7 +145,8 @@ static Status run_realize(const Step *s, Frame *f) {
 }
 
 static const Step *compile_realize(Compiler *c, BufferRealize *n) {
-  return &NEW(ViewStep, .step = {run_realize, c->span}, .view = compile_own_buffer(c, n->buffer))
+  return &NEW(ViewStep, .step = {run_realize, c->span, NULL},
+              .view = compile_own_buffer(c, n->buffer))
               ->step;
 }
 
@@ -270,8 +273,8 @@ static Status run_assert(const Step *s, Frame *f) {
 
 static const Step *compile_assert(Compiler *c, AssertStmt *n) {
   const char *text = IS(StringImm, n->message) ? AS(StringImm, n->message)->value : "";
-  return &NEW(BranchStep, .step = {run_assert, c->span}, .cond = compile_condition(c, n->cond),
-              .message = *text ? text : "assertion failed")
+  return &NEW(BranchStep, .step = {run_assert, c->span, NULL},
+              .cond = compile_condition(c, n->cond), .message = *text ? text : "assertion failed")
               ->step;
 }
 
@@ -300,7 +303,7 @@ static const Step *compile_return(Compiler *c, Call *n) {
   if (n->args.len != 1) unsupported(c->span, "T.ret of more than one value");
   DataType t = c->program->is_packed ? INT32 : c->program->f->ret_dtype;
   const Code *value = compile_as(c, n->args.at[0], dtype_is_void(t) ? n->args.at[0]->dtype : t);
-  return &NEW(ValueStep, .step = {run_return, c->span}, .value = value)->step;
+  return &NEW(ValueStep, .step = {run_return, c->span, NULL}, .value = value)->step;
 }
 
 static const Step *compile_evaluate(Compiler *c, Node *value) {
@@ -309,7 +312,8 @@ static const Step *compile_evaluate(Compiler *c, Node *value) {
   if (is_intrin_call(value, "continue_loop")) return NEW(Step, run_continue, c->span, NULL);
   if (is_intrin_call(value, "tvm_storage_sync")) return compile_barrier(c, AS(Call, value));
   if (is_intrin_call(value, "tvm_thread_allreduce")) return compile_allreduce(c, AS(Call, value));
-  return &NEW(ValueStep, .step = {run_evaluate, c->span}, .value = compile_expr(c, value))->step;
+  return &NEW(ValueStep, .step = {run_evaluate, c->span, NULL}, .value = compile_expr(c, value))
+              ->step;
 }
 
 /* ---- all ---- */
