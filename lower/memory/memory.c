@@ -175,3 +175,45 @@ Analyzer *memory_analyzer(Function *f) {
   for each (Node *, p, &f->params) enter_bounds(f, a, sinfo_of(*p));
   return a;
 }
+
+static bool is_natural(Analyzer *a, Node *n) {
+  return arith_can_prove(a, expr_binary(NK_GE, n, int_imm(n->dtype, 0, n->span), n->span));
+}
+
+/* Does no larger variable make it smaller? */
+static bool grows(Analyzer *a, Node *n) {
+  int64_t by;
+  if (IS(IntImm, n) || IS(Var, n)) return true;
+  if (IS(Cast, n)) return grows(a, AS(Cast, n)->value);
+  if (!node_is_binary(n->kind)) return false;
+  Binary *x = (Binary *)(void *)n;
+  if (!grows(a, x->a)) return false;
+  switch (n->kind) {
+  case NK_Add:
+  case NK_Max:
+  case NK_Min: return grows(a, x->b);
+  case NK_Sub: return IS(IntImm, x->b);
+  case NK_FloorDiv: return expr_is_const_int(x->b, &by) && by > 0;
+  case NK_Mul: return grows(a, x->b) && is_natural(a, x->a) && is_natural(a, x->b);
+  default: return false;
+  }
+}
+
+typedef struct Bounded {
+  Function *f;
+  Map values; /* variables with an upper bound, to it */
+} Bounded;
+
+static WalkResult note_bounded(Walker *w, Node *n) {
+  Bounded *b = w->context;
+  int64_t bound = IS(Var, n) ? memory_upper_bound(b->f, AS(Var, n)->name) : -1;
+  if (bound >= 0) map_set(&b->values, n, int_imm(n->dtype, bound, n->span));
+  return WALK_ON;
+}
+
+Node *memory_most(Function *f, Analyzer *a, Node *n) {
+  Bounded bounded = {.f = f};
+  Walker w = {.enter = note_bounded, .context = &bounded};
+  walk(&w, n);
+  return bounded.values.live && grows(a, n) ? substitute(n, &bounded.values) : n;
+}

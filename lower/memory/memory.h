@@ -26,6 +26,9 @@ Node *memory_function(Node *function, NodeVec blocks); /* with another body of t
 int64_t memory_upper_bound(Function *f, const char *var);
 /* Knows that no dim of the parameters is negative, and the upper bounds. */
 Analyzer *memory_analyzer(Function *f);
+/* What n is at most: itself with the variables at their upper bounds if it grows with each of them,
+ * else n. `a` is memory_analyzer(f). */
+Node *memory_most(Function *f, Analyzer *a, Node *n);
 
 /* Rewrites each list of bindings of a function, inner ones first: `rewrite` pushes to `out` what is
  * to stand there. */

@@ -13,8 +13,7 @@
 typedef struct Plan {
   Function *f;
   Liveness *live;
-  Map dims;  /* variables of the parameters, to themselves */
-  Map upper; /* those with a bound, to the bound */
+  Map dims; /* variables of the parameters, to themselves */
   PlanItems items;
   NodeVec sizes, offsets; /* beside items: int64 expressions */
   Map index;              /* root to its number + 1 */
@@ -42,11 +41,6 @@ static bool is_known_at_entry(Plan *p, Node *n) {
 static void find_dims(Plan *p) {
   Walker w = {.enter = note_var, .context = &p->dims};
   for each (Node *, param, &p->f->params) walk(&w, sinfo_of(*param));
-  for (int i = 0; i < p->dims.len; i++) {
-    Node *var = (Node *)(uintptr_t)p->dims.at[i].key;
-    int64_t bound = memory_upper_bound(p->f, AS(Var, var)->name);
-    if (bound >= 0) map_set(&p->upper, var, int_imm(var->dtype, bound, var->span));
-  }
 }
 
 /* Rounded up to whole lines; at least one, so that nothing shares the place of an empty tensor. */
@@ -78,7 +72,7 @@ static void find_items(Plan *p) {
     if (!is_op_call(life->value, "relax.builtin.alloc_tensor")) continue; /* placed already */
     Node *nbytes = memory_nbytes(life->sinfo);
     if (!stays_inside(p, life->root) || !is_known_at_entry(p, nbytes)) continue;
-    Node *size = rounded(p, substitute(nbytes, &p->upper));
+    Node *size = rounded(p, memory_most(p->f, p->arith, nbytes));
     PlanItem item = {.life = life, .size = typical_size(p, size)};
     vec_push(&p->items, item);
     vec_push(&p->sizes, size);

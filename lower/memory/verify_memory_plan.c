@@ -6,7 +6,7 @@
  * it. Reading a piece that is spoiled, or was given up by kill_tensor, is refused; so is one that
  * reaches out of its storage. Arms of an `if` begin alike; behind it, what either arm spoiled is
  * spoiled. */
-#include "lower/memory/memory.h"
+#include "lower/memory/size_proof.h"
 
 typedef enum { EMPTY, WRITTEN, ASSEMBLED, SPOILED, DEAD } State;
 
@@ -28,144 +28,14 @@ struct Held {
   PieceVec pieces;
 };
 
-enum { SAMPLES = 3 };
-
 typedef struct Check {
   Node *module;
-  Map held;        /* RelaxVar to Held */
-  Map storages;    /* RelaxVar to its size */
-  Map definitions; /* Var bound by match_cast to its value */
-  Map effects;     /* PrimFunc to KernelEffects */
+  Map held;     /* RelaxVar to Held */
+  Map storages; /* RelaxVar to its size */
+  Map effects;  /* PrimFunc to KernelEffects */
   PieceVec all;
-  Analyzer *arith;
-  Function *f;
-  Map numbers[SAMPLES]; /* for each sample: Var to int64_t * */
+  SizeFacts sizes;
 } Check;
-
-/* ---- numbers: what does not hold for some sizes need not be proved ---- */
-
-/* Of a variable that is a dim; of one with a definition, what that is. False: not known. */
-static bool number_at(Check *c, Node *n, int sample, int64_t *out);
-
-static bool number_of_var(Check *c, Node *var, int sample, int64_t *out) {
-  Node *definition = map_get(&c->definitions, var);
-  Map *known = &c->numbers[sample];
-  int64_t *found = map_get(known, var);
-  if (!found) {
-    int64_t dims[SAMPLES] = {64, 1, 5 + 2 * (known->live % 7)}, value = dims[sample];
-    if (definition && !number_at(c, definition, sample, &value)) return false;
-    int64_t bound = memory_upper_bound(c->f, AS(Var, var)->name);
-    if (!definition && bound >= 0 && value > bound) value = bound;
-    map_set(known, var, found = gc_copy(&value, sizeof value));
-  }
-  *out = *found;
-  return true;
-}
-
-static bool number_at(Check *c, Node *n, int sample, int64_t *out) {
-  int64_t a, b;
-  if (expr_is_const_int(n, out)) return true;
-  if (IS(Var, n)) return number_of_var(c, n, sample, out);
-  if (IS(Cast, n)) return number_at(c, AS(Cast, n)->value, sample, out);
-  if (!node_is_binary(n->kind)) return false;
-  Binary *x = (Binary *)(void *)n;
-  if (!number_at(c, x->a, sample, &a) || !number_at(c, x->b, sample, &b)) return false;
-  switch (n->kind) {
-  case NK_Add: return !__builtin_add_overflow(a, b, out);
-  case NK_Sub: return !__builtin_sub_overflow(a, b, out);
-  case NK_Mul: return !__builtin_mul_overflow(a, b, out);
-  case NK_Max: return *out = a > b ? a : b, true;
-  case NK_Min: return *out = a < b ? a : b, true;
-  case NK_FloorDiv: return a >= 0 && b > 0 ? (*out = a / b, true) : false;
-  case NK_FloorMod: return a >= 0 && b > 0 ? (*out = a % b, true) : false;
-  default: return false;
-  }
-}
-
-static bool holds_for_samples(Check *c, Node *x, Node *y) {
-  for (int i = 0; i < SAMPLES; i++) {
-    int64_t a, b;
-    if (number_at(c, x, i, &a) && number_at(c, y, i, &b) && a > b) return false;
-  }
-  return true;
-}
-
-/* ---- what is surely not larger: x <= y ---- */
-
-enum { PROOF_STEPS = 4000 };
-
-typedef struct Proof {
-  Check *check;
-  int steps;
-} Proof;
-
-/* Is it (z // c) * k with k a multiple of c? Then it is not less than (z - (c - 1)) * (k / c). */
-static Node *rounded_least(Node *n) {
-  int64_t c, k;
-  if (!IS(Mul, n) || !IS(FloorDiv, AS(Mul, n)->a)) return NULL;
-  FloorDiv *d = AS(FloorDiv, AS(Mul, n)->a);
-  if (!expr_is_const_int(AS(Mul, n)->b, &k) || !expr_is_const_int(d->b, &c)) return NULL;
-  if (c <= 0 || k <= 0 || k % c) return NULL;
-  return expr_mul(expr_sub(d->a, int_imm(INT64, c - 1, n->span)), int_imm(INT64, k / c, n->span));
-}
-
-/* Is it a maximum, or has it a definition? Others stand for it in a proof. */
-static bool stands_for_others(Check *c, Node *n) {
-  return IS(Max, n) || (IS(Var, n) && map_has(&c->definitions, n));
-}
-
-static bool is_rounded(Check *c, Node *n) {
-  (void)c;
-  return rounded_least(n) != NULL;
-}
-
-/* The first such term of a sum. */
-static Node *find_term(Check *c, Node *y, bool (*is_it)(Check *c, Node *n)) {
-  if (is_it(c, y)) return y;
-  if (IS(Cast, y)) return find_term(c, AS(Cast, y)->value, is_it);
-  if (!IS(Add, y)) return NULL;
-  Node *left = find_term(c, AS(Add, y)->a, is_it);
-  return left ? left : find_term(c, AS(Add, y)->b, is_it);
-}
-
-/* Roundings come last: they are seldom what a proof turns on. */
-static Node *term_to_open(Check *c, Node *y) {
-  Node *term = find_term(c, y, stands_for_others);
-  return term ? term : find_term(c, y, is_rounded);
-}
-
-/* The sum with another in the place of the first such term; the same node if it has none. */
-static Node *with_term(Node *y, Node *term, Node *other) {
-  if (y == term) return expr_cast(y->dtype, other, y->span);
-  if (IS(Cast, y)) {
-    Node *value = with_term(AS(Cast, y)->value, term, other);
-    return value == AS(Cast, y)->value ? y : expr_cast(y->dtype, value, y->span);
-  }
-  if (!IS(Add, y)) return y;
-  Node *a = with_term(AS(Add, y)->a, term, other);
-  if (a != AS(Add, y)->a) return expr_add(a, AS(Add, y)->b);
-  Node *b = with_term(AS(Add, y)->b, term, other);
-  return b != AS(Add, y)->b ? expr_add(a, b) : y;
-}
-
-static bool within(Proof *p, Node *x, Node *y) {
-  int64_t a, b;
-  if (expr_is_const_int(x, &a) && expr_is_const_int(y, &b)) return a <= b;
-  if (++p->steps > PROOF_STEPS || !holds_for_samples(p->check, x, y)) return false;
-  if (arith_can_prove(p->check->arith, expr_binary(NK_LE, x, y, x->span))) return true;
-  Node *term = term_to_open(p->check, y);
-  if (!term) return false;
-  if (IS(Max, term))
-    return within(p, x, with_term(y, term, AS(Max, term)->a)) ||
-           within(p, x, with_term(y, term, AS(Max, term)->b));
-  Node *other = IS(Var, term) ? map_get(&p->check->definitions, term) : rounded_least(term);
-  return within(p, x, with_term(y, term, other));
-}
-
-static bool surely_within(Check *c, Node *x, Node *y) {
-  Proof p = {.check = c};
-  return within(&p, x, y);
-}
 
 /* ---- pieces ---- */
 
@@ -176,8 +46,8 @@ static bool is_base_of(const Piece *base, const Piece *p) {
 }
 
 static bool may_overlap(Check *c, const Piece *a, const Piece *b) {
-  return a->storage == b->storage && !surely_within(c, a->end, b->begin) &&
-         !surely_within(c, b->end, a->begin);
+  return a->storage == b->storage && !size_within(&c->sizes, a->end, b->begin) &&
+         !size_within(&c->sizes, b->end, a->begin);
 }
 
 static void spoil(Piece *p, Node *by) {
@@ -355,7 +225,8 @@ static Held *placed_tensor(Check *c, Node *var, RelaxCall *call) {
   if (!size)
     error_raisef("LowerError", call->node.span, "memory plan: '%s' lies in no storage",
                  name_of(var));
-  if (!surely_within(c, int_imm(INT64, 0, begin->span), begin) || !surely_within(c, p.end, size))
+  if (!size_within(&c->sizes, int_imm(INT64, 0, begin->span), begin) ||
+      !size_within(&c->sizes, p.end, size))
     error_raisef("LowerError", call->node.span,
                  "memory plan: '%s' reaches from byte %s to %s, but the storage has %s",
                  name_of(var), ir_print(begin, NULL), ir_print(p.end, NULL), ir_print(size, NULL));
@@ -369,7 +240,7 @@ static Held *viewed(Check *c, Node *var, RelaxCall *call) {
   for each (Piece *, b, &bases) {
     Node *begin = expr_add((*b)->begin, number_of(call->args.at[3], 0));
     Node *end = expr_add(begin, memory_nbytes(call->sinfo));
-    if (!surely_within(c, (*b)->begin, begin) || !surely_within(c, end, (*b)->end))
+    if (!size_within(&c->sizes, (*b)->begin, begin) || !size_within(&c->sizes, end, (*b)->end))
       error_raisef("LowerError", call->node.span, "memory plan: '%s' is no part of '%s'",
                    name_of(var), name_of((*b)->var));
     State state = (*b)->state == ASSEMBLED ? WRITTEN : (*b)->state;
@@ -447,7 +318,7 @@ static void note_definition(Check *c, MatchCast *m) {
   if (!IS(ShapeExpr, m->value) || !IS(ShapeStructInfo, m->sinfo)) return;
   NodeVec vars = AS(ShapeStructInfo, m->sinfo)->values, values = AS(ShapeExpr, m->value)->values;
   for (int i = 0; i < vars.len && i < values.len; i++)
-    if (IS(Var, vars.at[i])) map_set(&c->definitions, vars.at[i], values.at[i]);
+    if (IS(Var, vars.at[i])) map_set(&c->sizes.definitions, vars.at[i], values.at[i]);
 }
 
 static void check_seq(Check *c, SeqExpr *s, const char *reader) {
@@ -470,7 +341,7 @@ static void check_seq(Check *c, SeqExpr *s, const char *reader) {
 
 Node *pass_verify_memory_plan(Node *function, const PassContext *context) {
   Function *f = AS(Function, function);
-  Check c = {.module = context->module, .arith = memory_analyzer(f), .f = f};
+  Check c = {.module = context->module, .sizes = {.f = f, .arith = memory_analyzer(f)}};
   check_seq(&c, AS(SeqExpr, f->body), "the result");
   return function;
 }

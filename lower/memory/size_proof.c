@@ -1,0 +1,192 @@
+/* size_proof.c -- x <= y for sizes in symbolic dims: by the analyzer, by what stands for terms of a
+ * sum, and by cases. */
+#include "lower/memory/size_proof.h"
+
+/* ---- numbers: what does not hold for some sizes need not be proved ---- */
+
+/* Of a variable that is a dim; of one with a definition, what that is. False: not known. */
+static bool number_at(SizeFacts *facts, Node *n, int sample, int64_t *out);
+
+static bool number_of_var(SizeFacts *facts, Node *var, int sample, int64_t *out) {
+  Node *definition = map_get(&facts->definitions, var);
+  Map *known = &facts->numbers[sample];
+  int64_t *found = map_get(known, var);
+  if (!found) {
+    int64_t dims[SIZE_SAMPLES] = {64, 1, 5 + 2 * (known->live % 7)}, value = dims[sample];
+    if (definition && !number_at(facts, definition, sample, &value)) return false;
+    int64_t bound = memory_upper_bound(facts->f, AS(Var, var)->name);
+    if (!definition && bound >= 0 && value > bound) value = bound;
+    map_set(known, var, found = gc_copy(&value, sizeof value));
+  }
+  *out = *found;
+  return true;
+}
+
+static bool number_at(SizeFacts *facts, Node *n, int sample, int64_t *out) {
+  int64_t a, b;
+  if (expr_is_const_int(n, out)) return true;
+  if (IS(Var, n)) return number_of_var(facts, n, sample, out);
+  if (IS(Cast, n)) return number_at(facts, AS(Cast, n)->value, sample, out);
+  if (!node_is_binary(n->kind)) return false;
+  Binary *x = (Binary *)(void *)n;
+  if (!number_at(facts, x->a, sample, &a) || !number_at(facts, x->b, sample, &b)) return false;
+  switch (n->kind) {
+  case NK_Add: return !__builtin_add_overflow(a, b, out);
+  case NK_Sub: return !__builtin_sub_overflow(a, b, out);
+  case NK_Mul: return !__builtin_mul_overflow(a, b, out);
+  case NK_Max: return *out = a > b ? a : b, true;
+  case NK_Min: return *out = a < b ? a : b, true;
+  case NK_FloorDiv: return a >= 0 && b > 0 ? (*out = a / b, true) : false;
+  case NK_FloorMod: return a >= 0 && b > 0 ? (*out = a % b, true) : false;
+  default: return false;
+  }
+}
+
+static bool is_refuted(SizeFacts *facts, Node *x, Node *y, int sample) {
+  int64_t a, b;
+  return number_at(facts, x, sample, &a) && number_at(facts, y, sample, &b) && a > b;
+}
+
+/* ---- what is surely not larger: x <= y ---- */
+
+enum { PROOF_STEPS = 4000 };
+
+typedef struct Proof {
+  SizeFacts *facts;
+  int steps;
+  NodeVec low, high; /* of the cases that are looked at: low.at[i] <= high.at[i] */
+} Proof;
+
+static bool holds_for_samples(Proof *p, Node *x, Node *y) {
+  for (int i = 0; i < SIZE_SAMPLES; i++) {
+    bool is_of_case = true;
+    for (int k = 0; k < p->low.len; k++)
+      is_of_case &= !is_refuted(p->facts, p->low.at[k], p->high.at[k], i);
+    if (is_of_case && is_refuted(p->facts, x, y, i)) return false;
+  }
+  return true;
+}
+
+/* Is it (z // c) * k with k a multiple of c? Then it is not less than (z - (c - 1)) * (k / c). */
+static Node *rounded_least(Node *n) {
+  int64_t c, k;
+  if (!IS(Mul, n) || !IS(FloorDiv, AS(Mul, n)->a)) return NULL;
+  FloorDiv *d = AS(FloorDiv, AS(Mul, n)->a);
+  if (!expr_is_const_int(AS(Mul, n)->b, &k) || !expr_is_const_int(d->b, &c)) return NULL;
+  if (c <= 0 || k <= 0 || k % c) return NULL;
+  return expr_mul(expr_sub(d->a, int_imm(INT64, c - 1, n->span)), int_imm(INT64, k / c, n->span));
+}
+
+/* Is it a maximum, or has it a definition? Others stand for it in a proof. */
+static bool stands_for_others(SizeFacts *facts, Node *n) {
+  return IS(Max, n) || (IS(Var, n) && map_has(&facts->definitions, n));
+}
+
+static bool is_rounded(SizeFacts *facts, Node *n) {
+  (void)facts;
+  return rounded_least(n) != NULL;
+}
+
+/* The first such term of a sum. */
+static Node *find_term(SizeFacts *facts, Node *y, bool (*is_it)(SizeFacts *facts, Node *n)) {
+  if (is_it(facts, y)) return y;
+  if (IS(Cast, y)) return find_term(facts, AS(Cast, y)->value, is_it);
+  if (!IS(Add, y)) return NULL;
+  Node *left = find_term(facts, AS(Add, y)->a, is_it);
+  return left ? left : find_term(facts, AS(Add, y)->b, is_it);
+}
+
+/* Roundings come last: they are seldom what a proof turns on. */
+static Node *term_to_open(SizeFacts *facts, Node *y) {
+  Node *term = find_term(facts, y, stands_for_others);
+  return term ? term : find_term(facts, y, is_rounded);
+}
+
+/* The sum with another in the place of the first such term; the same node if it has none. */
+static Node *with_term(Node *y, Node *term, Node *other) {
+  if (y == term) return expr_cast(y->dtype, other, y->span);
+  if (IS(Cast, y)) {
+    Node *value = with_term(AS(Cast, y)->value, term, other);
+    return value == AS(Cast, y)->value ? y : expr_cast(y->dtype, value, y->span);
+  }
+  if (!IS(Add, y)) return y;
+  Node *a = with_term(AS(Add, y)->a, term, other);
+  if (a != AS(Add, y)->a) return expr_add(a, AS(Add, y)->b);
+  Node *b = with_term(AS(Add, y)->b, term, other);
+  return b != AS(Add, y)->b ? expr_add(a, b) : y;
+}
+
+/* ---- cases: the smaller and the larger of two ---- */
+
+static bool is_choice(const Node *n) { return IS(Min, n) || IS(Max, n); }
+
+/* A minimum or maximum with none inside. */
+static Node *find_choice(Node *n) {
+  if (IS(Cast, n)) return find_choice(AS(Cast, n)->value);
+  if (!node_is_binary(n->kind)) return NULL;
+  Binary *x = (Binary *)(void *)n;
+  Node *inner = find_choice(x->a);
+  if (!inner) inner = find_choice(x->b);
+  return inner ? inner : is_choice(n) ? n : NULL;
+}
+
+typedef struct Case {
+  Node *low, *high;
+} Case;
+
+static Node *choose(Mutator *m, Node *n) {
+  Case *c = m->context;
+  if (!is_choice(n)) return mutate_children(m, n);
+  Binary *x = (Binary *)(void *)n;
+  bool same = node_equal(x->a, c->low, false, NULL) && node_equal(x->b, c->high, false, NULL);
+  bool turned = node_equal(x->a, c->high, false, NULL) && node_equal(x->b, c->low, false, NULL);
+  return !same && !turned ? mutate_children(m, n) : IS(Min, n) ? c->low : c->high;
+}
+
+static bool within(Proof *p, Node *x, Node *y);
+
+static bool within_in_case(Proof *p, Node *x, Node *y, Case c) {
+  Mutator m = {.rewrite = choose, .context = &c};
+  vec_push(&p->low, c.low);
+  vec_push(&p->high, c.high);
+  int mark = arith_enter(p->facts->arith, expr_binary(NK_LE, c.low, c.high, x->span));
+  bool holds = within(p, mutate(&m, x), mutate(&m, y));
+  arith_leave(p->facts->arith, mark);
+  p->low.len--;
+  p->high.len--;
+  return holds;
+}
+
+static bool within_by_cases(Proof *p, Node *x, Node *y) {
+  Node *choice = find_choice(x);
+  if (!choice) choice = find_choice(y);
+  if (!choice) return false;
+  Binary *of = (Binary *)(void *)choice;
+  return within_in_case(p, x, y, (Case){of->a, of->b}) &&
+         within_in_case(p, x, y, (Case){of->b, of->a});
+}
+
+static bool within(Proof *p, Node *x, Node *y) {
+  int64_t a, b;
+  if (expr_is_const_int(x, &a) && expr_is_const_int(y, &b)) return a <= b;
+  if (++p->steps > PROOF_STEPS || !holds_for_samples(p, x, y)) return false;
+  if (arith_can_prove(p->facts->arith, expr_binary(NK_LE, x, y, x->span))) return true;
+  Node *term = term_to_open(p->facts, y);
+  if (IS(Max, term)) {
+    if (within(p, x, with_term(y, term, AS(Max, term)->a)) ||
+        within(p, x, with_term(y, term, AS(Max, term)->b)))
+      return true;
+  } else if (term) {
+    Node *other = IS(Var, term) ? map_get(&p->facts->definitions, term) : rounded_least(term);
+    if (within(p, x, with_term(y, term, other))) return true;
+  }
+  return within_by_cases(p, x, y);
+}
+
+bool size_within(SizeFacts *facts, Node *x, Node *y) {
+  Proof p = {.facts = facts};
+  if (within(&p, x, y)) return true;
+  Node *most = memory_most(facts->f, facts->arith, x);
+  Proof of_most = {.facts = facts};
+  return most != x && within(&of_most, most, y);
+}
