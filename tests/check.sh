@@ -110,7 +110,7 @@ onnx_data=/usr/share/libonnx-testdata/data
 counted 'ONNX models' sh tests/onnx/run.sh "$B" tests/onnx/cases tests/onnx/runtime tests/onnx/spec ${onnx_data:+$onnx_data/simple $onnx_data/pytorch-operator}
 counted 'Python programs' sh tests/python.sh "$B"
 counted 'snippets in the docs' sh tests/docs.sh "$B"
-step 'examples/unity.tvms runs' "$B/tvms" examples/unity.tvms
+for e in examples/*.tvms; do step "$e runs" "$B/tvms" "$e"; done
 step 'a C program runs the library made from it' deploy
 step 'modules survive printing and reading' roundtrip
 step 'random tensor programs survive printing and reading' random_programs

@@ -3,7 +3,7 @@
  *
  * Places are characters outside, bytes inside. */
 #include "lang/builtin/builtin.h"
-#include <dlfcn.h>
+#include "lang/builtin/library.h"
 
 /* Of pcre2.h, for 8-bit units. */
 enum {
@@ -34,29 +34,21 @@ static struct {
 } pcre2;
 
 static void load_library(Span span) {
-  static const struct {
-    const char *name;
-    size_t offset;
-  } functions[] = {
-#define FUNCTION(field, name) {name "_8", (size_t)((char *)&pcre2.field - (char *)&pcre2)}
-      FUNCTION(compile, "pcre2_compile"),
-      FUNCTION(data_new, "pcre2_match_data_create_from_pattern"),
-      FUNCTION(match, "pcre2_match"),
-      FUNCTION(places, "pcre2_get_ovector_pointer"),
-      FUNCTION(info, "pcre2_pattern_info"),
-      FUNCTION(message, "pcre2_get_error_message"),
-      FUNCTION(code_free, "pcre2_code_free"),
-      FUNCTION(data_free, "pcre2_match_data_free")};
-#undef FUNCTION
-  if (pcre2.compile) return;
-  void *library = dlopen("libpcre2-8.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    raise("ImportError", span, "re needs the library libpcre2-8 (package libpcre2-8-0)");
-  for (size_t i = sizeof functions / sizeof *functions; i-- > 0;) { /* compile last */
-    void *f = dlsym(library, functions[i].name);
-    if (!f) raise("ImportError", span, "libpcre2-8 has no function %s", functions[i].name);
-    memcpy((char *)&pcre2 + functions[i].offset, &f, sizeof f);
-  }
+  static const LibraryFunction functions[] = {
+      {"pcre2_compile_8", &pcre2.compile},
+      {"pcre2_match_data_create_from_pattern_8", &pcre2.data_new},
+      {"pcre2_match_8", &pcre2.match},
+      {"pcre2_get_ovector_pointer_8", &pcre2.places},
+      {"pcre2_pattern_info_8", &pcre2.info},
+      {"pcre2_get_error_message_8", &pcre2.message},
+      {"pcre2_code_free_8", &pcre2.code_free},
+      {"pcre2_match_data_free_8", &pcre2.data_free}};
+  static Library library = {.user = "re",
+                            .file = "libpcre2-8.so.0",
+                            .package = "libpcre2-8-0",
+                            .functions = functions,
+                            .n = sizeof functions / sizeof *functions};
+  library_load(&library, span);
 }
 
 typedef struct Pattern {

@@ -222,6 +222,7 @@ static void define(const TypeObject *t) {
 
 void types_start(void) {
   REQUIRE(str_methods[STR_METHODS - 1].name, "%d methods of str", STR_METHODS);
+  REQUIRE(bytes_methods[BYTES_METHODS - 1].name, "%d methods of bytes", BYTES_METHODS);
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) define(&types[i]);
   define(&list_type_object);
   define(&tuple_type_object);

@@ -144,6 +144,17 @@ static void annotated_assignment(Env *env, AstAnnAssign *a) {
 
 static void exec_graph_statement(Env *env, Ast *statement);
 
+/* Executes statements up to R.output, after which the block that it ends holds no more. */
+static void exec_suite(Env *env, const AstVec *statements) {
+  for each (Ast *, s, statements) {
+    if (graph->in_dataflow && graph->has_output) {
+      diag_fault(E0417, (*s)->span, "R.output must be the last statement of its dataflow block");
+      return;
+    }
+    exec_graph_statement(env, *s);
+  }
+}
+
 /* ---- returning ---- */
 
 static void return_statement(Env *env, AstReturn *r) {
@@ -198,18 +209,12 @@ static void dataflow_statement(Env *env, AstWith *w) {
   graph->has_output = false;
   graph->outputs = (NodeVec){0};
   Env *inner = env_new(env);
-  for each (Ast *, s, &w->body) {
-    bool returns = (*s)->kind == AST_KIND_Return && s == &vec_last(&w->body) && graph->may_return;
-    if (returns) {
-      return_from_dataflow(inner, AST_AS(Return, *s));
-      break;
-    }
-    if (graph->has_output) {
-      diag_fault(E0417, (*s)->span, "R.output must be the last statement of its dataflow block");
-      break;
-    }
-    exec_graph_statement(inner, *s);
-  }
+  AstVec body = w->body;
+  Ast *last = body.len ? vec_last(&body) : NULL;
+  bool returns = last && last->kind == AST_KIND_Return && graph->may_return;
+  if (returns) body.len--;
+  exec_suite(inner, &body);
+  if (returns) return_from_dataflow(inner, AST_AS(Return, last));
   graph_end_block();
   graph->in_dataflow = false;
   keep_outputs(env, inner);
@@ -263,8 +268,7 @@ static void if_statement(Env *env, AstIf *a) {
   Value v = eval(env, a->cond);
   Span span = a->ast.span;
   if (v.type != &type_node) { /* known while the program is read */
-    const AstVec *arm = value_truth(v, a->cond->span) ? &a->body : &a->orelse;
-    for each (Ast *, s, arm) exec_graph_statement(env, *s);
+    exec_suite(env, value_truth(v, a->cond->span) ? &a->body : &a->orelse);
     return;
   }
   if (graph->in_dataflow) raise_code(E0410, span, "a branch can't stand in a dataflow block");
@@ -282,6 +286,30 @@ static void if_statement(Env *env, AstIf *a) {
            .cond = cond, .then = then, .orelse = orelse);
   Node *var = graph_emit(value, name ? name : "_", span);
   if (name) env_set(env, name, value_node(var));
+}
+
+/* ---- loops ---- */
+
+static void bind_loop_name(Binder *b, Ast *name, Value v) {
+  env_set(b->env, AST_AS(Name, name)->name, v);
+}
+
+/* A loop over values of the script, which its statements are written out for. */
+static void for_statement(Env *env, AstFor *a) {
+  Value values = eval(env, a->iter);
+  Span span = a->iter->span;
+  if (values.type == &type_node && node_is_relax(values.node))
+    raise_code(E0415, span,
+               "a loop of a graph function is written out while the program is read, and this is "
+               "known when it runs; call a function recursively");
+  Value it = value_iter(values, span);
+  for (Value v; (v = value_next(it, span)).type;) {
+    interrupt_check(span);
+    Binder loop = {.bind = bind_loop_name, .env = env};
+    bind_target(&loop, a->target, v, span);
+    exec_suite(env, &a->body);
+  }
+  exec_suite(env, &a->orelse);
 }
 
 /* ---- local functions ---- */
@@ -336,9 +364,10 @@ static void dispatch(Env *env, Ast *a) {
   case AST_KIND_Return:
     raise("SyntaxError", a->span,
           "'return' must be the last statement of a graph function, and stand outside branches");
-  case AST_KIND_For:
+  case AST_KIND_For: return for_statement(env, AST_AS(For, a));
   case AST_KIND_While:
-    raise_code(E0415, a->span, "a graph function has no loops; call a function recursively");
+    raise_code(E0415, a->span,
+               "a graph function has no loops at run time; call a function recursively");
   case AST_KIND_Pass:
   case AST_KIND_Nonlocal:
   case AST_KIND_Error: return;

@@ -24,8 +24,8 @@ static int failed(const char *path, const char *why) {
   return STATUS_ERROR;
 }
 
-static int inspect(char *path) {
-  if (is_onnx(path)) return onnx_inspect(path);
+static int inspect(char *path, const char *dims) {
+  if (is_onnx(path)) return onnx_inspect(path, dims);
   struct stat s;
   int fd = open(path, O_RDONLY);
   if (fd < 0 || fstat(fd, &s)) return failed(path, strerror(errno));
@@ -43,10 +43,13 @@ static int inspect(char *path) {
 }
 
 int tool_inspect(int argc, char **argv) {
+  const char *dims = NULL;
+  const Option options[] = {{"--dims", 0, &dims, NULL,
+                             "of an ONNX model: \"batch=4,length=128\", its named dims; else 1"}};
   int status, worst = STATUS_OK;
-  if (!options_parse(NULL, 0, &argc, argv, &status)) return status;
+  if (!options_parse(options, 1, &argc, argv, &status)) return status;
   if (argc < 2) return usage_error("inspect", "which file?");
   for (int i = 1; i < argc; i++)
-    if (inspect(argv[i]) != STATUS_OK) worst = STATUS_ERROR;
+    if (inspect(argv[i], dims) != STATUS_OK) worst = STATUS_ERROR;
   return worst;
 }

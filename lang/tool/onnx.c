@@ -78,12 +78,22 @@ int tool_import(int argc, char **argv) {
 
 /* ---- inspect ---- */
 
+typedef struct InspectJob {
+  const char *path, *dims;
+} InspectJob;
+
 static void run_inspect(void *context) {
-  CommandCall c = {.function = "inspect", .args = {value_str(context)}, .n = 1};
+  InspectJob *job = context;
+  CommandCall c = {.function = "inspect",
+                   .args = {value_str(job->path), value_str(job->dims ? job->dims : "")},
+                   .n = 2};
   if (call_command(&c)) puts(value_text(c.result));
 }
 
-int onnx_inspect(char *path) { return tool_protected(run_inspect, path); }
+int onnx_inspect(const char *path, const char *dims) {
+  InspectJob job = {path, dims};
+  return tool_protected(run_inspect, &job);
+}
 
 /* ---- run ---- */
 

@@ -66,7 +66,8 @@ NamedModuleVec session_modules(Session *s);
 bool is_onnx(const char *path);
 Session *onnx_definitions(const char *path);
 int onnx_run(int argc, char **argv); /* `tvms run MODEL.onnx --input x=x.npy` */
-int onnx_inspect(char *path);        /* `tvms inspect MODEL.onnx` */
+/* `tvms inspect --dims TEXT MODEL.onnx`; NULL: each is 1. */
+int onnx_inspect(const char *path, const char *dims);
 /* name NULL: the only one. NULL with a diagnostic if there is none, or several. */
 Node *tool_one_module(const char *command, Session *s, const char *name, const char *path);
 

@@ -39,7 +39,7 @@ void builtin_names(const Builtin *table, int n, StrVec *out) {
   for (int i = 0; i < n; i++) vec_push(out, table[i].name);
 }
 
-static const Signature *signature_of(const Builtin *b) {
+const Signature *builtin_signature(const Builtin *b) {
   static Map signatures;
   Signature *s = map_get(&signatures, b);
   if (!s) {
@@ -54,7 +54,7 @@ static bool is_of(Value v, const ValueType *owner) {
 }
 
 Value builtin_call(const Builtin *b, Value self, CallArgs *args) {
-  const Signature *s = signature_of(b);
+  const Signature *s = builtin_signature(b);
   int n = s->params.len;
   Value values[n + 1];
   Span spans[n + 1];

@@ -18,13 +18,6 @@ static uint8_t byte_of(Value v, Span span) {
   return (uint8_t)i;
 }
 
-static BytesObject *bytes_arg(BuiltinCall *c, int i) {
-  if (c->args[i].type != &type_bytes)
-    raise("TypeError", c->spans[i], "a bytes-like object is required, not '%s'",
-          value_type_text(c->args[i]));
-  return c->args[i].object;
-}
-
 /* ---- as a sequence ---- */
 
 static void add_repr(const BytesObject *b, Str *out) {
@@ -110,182 +103,6 @@ static uint64_t hash(Value v) {
   return h;
 }
 
-/* ---- methods ---- */
-
-static bool is_utf8(const char *encoding) {
-  return strcasecmp(encoding, "utf-8") == 0 || strcasecmp(encoding, "utf8") == 0;
-}
-static const char *encoding_arg(BuiltinCall *c, int i) {
-  const char *name = value_as_text(c->args[i], "the encoding", c->spans[i]);
-  if (!is_utf8(name) && strcasecmp(name, "ascii") != 0 && strcasecmp(name, "latin-1") != 0)
-    raise("LookupError", c->spans[i], "unknown encoding: %s (there are utf-8, ascii, latin-1)",
-          name);
-  return name;
-}
-
-static Value decode(BuiltinCall *c) {
-  BytesObject *b = bytes_of(c->self);
-  const char *encoding = encoding_arg(c, 0);
-  if (strcasecmp(encoding, "latin-1") == 0) {
-    Str out = {0};
-    for (size_t i = 0; i < b->len; i++) {
-      char text[4];
-      str_add_n(&out, text, utf8_encode((unsigned char)b->text[i], text));
-    }
-    return value_str_take(&out);
-  }
-  size_t good = utf8_valid_length(b->text, b->len);
-  for (size_t i = 0; !is_utf8(encoding) && i < good; i++)
-    if ((unsigned char)b->text[i] > 0x7f) good = i;
-  if (good != b->len)
-    raise("UnicodeDecodeError", c->span, "'%s' codec can't decode byte 0x%02x in position %zu",
-          encoding, (unsigned char)b->text[good], good);
-  return value_str_n(b->text, b->len);
-}
-
-Value str_encode(BuiltinCall *c) {
-  StrObject *s = c->self.object;
-  const char *encoding = encoding_arg(c, 0);
-  if (is_utf8(encoding)) return value_bytes(s->text, s->len);
-  uint32_t most = strcasecmp(encoding, "ascii") == 0 ? 0x7f : 0xff;
-  Str out = {0};
-  size_t n;
-  for (size_t i = 0; i < s->len; i += n) {
-    uint32_t code = utf8_decode(s->text + i, &n);
-    if (code > most)
-      raise("UnicodeEncodeError", c->span, "'%s' codec can't encode character U+%04X", encoding,
-            code);
-    str_add_char(&out, (char)code);
-  }
-  return take(&out);
-}
-
-static Value hex(BuiltinCall *c) {
-  Str out = {0};
-  for (size_t i = 0; i < bytes_of(c->self)->len; i++)
-    str_printf(&out, "%02x", (unsigned char)bytes_of(c->self)->text[i]);
-  return value_str_take(&out);
-}
-
-/* Where `part` begins, from `at` on, or -1. */
-static int64_t search(const BytesObject *b, const BytesObject *part, size_t at) {
-  if (at > b->len) return -1;
-  if (!part->len) return (int64_t)at;
-  const char *found = memmem(b->text + at, b->len - at, part->text, part->len);
-  return found ? found - b->text : -1;
-}
-static Value find(BuiltinCall *c) {
-  return value_int(search(bytes_of(c->self), bytes_arg(c, 0), 0));
-}
-static Value place(BuiltinCall *c) {
-  int64_t at = search(bytes_of(c->self), bytes_arg(c, 0), 0);
-  if (at < 0) raise("ValueError", c->span, "subsection not found");
-  return value_int(at);
-}
-static Value count(BuiltinCall *c) {
-  BytesObject *part = bytes_arg(c, 0);
-  int64_t n = 0, at = -1;
-  for (size_t from = 0; (at = search(bytes_of(c->self), part, from)) >= 0; n++)
-    from = (size_t)at + (part->len ? part->len : 1);
-  return value_int(n);
-}
-
-static Value starts_with(BuiltinCall *c) {
-  BytesObject *b = bytes_of(c->self), *part = bytes_arg(c, 0);
-  return value_bool(part->len <= b->len && memcmp(b->text, part->text, part->len) == 0);
-}
-static Value ends_with(BuiltinCall *c) {
-  BytesObject *b = bytes_of(c->self), *part = bytes_arg(c, 0);
-  return value_bool(part->len <= b->len &&
-                    memcmp(b->text + b->len - part->len, part->text, part->len) == 0);
-}
-
-static Value split(BuiltinCall *c) {
-  BytesObject *b = bytes_of(c->self);
-  ValueVec parts = {0};
-  if (value_is_none(c->args[0])) {
-    for (size_t i = 0, start; i < b->len;) {
-      while (i < b->len && isspace((unsigned char)b->text[i])) i++;
-      for (start = i; i < b->len && !isspace((unsigned char)b->text[i]);) i++;
-      if (i == start) break;
-      Value part = value_bytes(b->text + start, i - start);
-      vec_push(&parts, part);
-    }
-    return value_list(parts);
-  }
-  BytesObject *by = bytes_arg(c, 0);
-  if (!by->len) raise("ValueError", c->spans[0], "empty separator");
-  size_t start = 0;
-  for (int64_t at; (at = search(b, by, start)) >= 0; start = (size_t)at + by->len) {
-    Value part = value_bytes(b->text + start, (size_t)at - start);
-    vec_push(&parts, part);
-  }
-  Value last = value_bytes(b->text + start, b->len - start);
-  vec_push(&parts, last);
-  return value_list(parts);
-}
-
-static Value join(BuiltinCall *c) {
-  ValueVec parts = value_to_vec(c->args[0], c->spans[0]);
-  Str out = {0};
-  for (int i = 0; i < parts.len; i++) {
-    if (parts.at[i].type != &type_bytes)
-      raise("TypeError", c->spans[0], "sequence item %d: expected bytes, %s found", i,
-            value_type_text(parts.at[i]));
-    if (i) str_add_n(&out, bytes_of(c->self)->text, bytes_of(c->self)->len);
-    str_add_n(&out, bytes_of(parts.at[i])->text, bytes_of(parts.at[i])->len);
-  }
-  return take(&out);
-}
-
-static Value replace(BuiltinCall *c) {
-  BytesObject *b = bytes_of(c->self), *old = bytes_arg(c, 0), *new = bytes_arg(c, 1);
-  if (!old->len) raise("ValueError", c->spans[0], "replace() of empty bytes is not supported");
-  Str out = {0};
-  size_t start = 0;
-  for (int64_t at; (at = search(b, old, start)) >= 0; start = (size_t)at + old->len) {
-    str_add_n(&out, b->text + start, (size_t)at - start);
-    str_add_n(&out, new->text, new->len);
-  }
-  str_add_n(&out, b->text + start, b->len - start);
-  return take(&out);
-}
-
-static Value strip(BuiltinCall *c) {
-  BytesObject *b = bytes_of(c->self);
-  size_t lo = 0, hi = b->len;
-  while (lo < hi && isspace((unsigned char)b->text[lo])) lo++;
-  while (hi > lo && isspace((unsigned char)b->text[hi - 1])) hi--;
-  return value_bytes(b->text + lo, hi - lo);
-}
-
-static Value mapped(BuiltinCall *c, int (*map)(int)) {
-  Str out = {0};
-  for (size_t i = 0; i < bytes_of(c->self)->len; i++) {
-    unsigned char x = (unsigned char)bytes_of(c->self)->text[i];
-    str_add_char(&out, (char)(x < 0x80 ? map(x) : x));
-  }
-  return take(&out);
-}
-static Value lower(BuiltinCall *c) { return mapped(c, tolower); }
-static Value upper(BuiltinCall *c) { return mapped(c, toupper); }
-
-static const Builtin methods[] = {
-    {"count", "sub, /", count, "how often the part is there"},
-    {"decode", "encoding='utf-8', errors='strict'", decode, "the text of the bytes"},
-    {"endswith", "suffix, /", ends_with, "does it end so?"},
-    {"find", "sub, /", find, "where the part begins, or -1"},
-    {"hex", "", hex, "two digits a byte"},
-    {"index", "sub, /", place, "where the part begins"},
-    {"join", "iterable, /", join, "the items with these bytes between them"},
-    {"lower", "", lower, "ASCII letters in lower case"},
-    {"replace", "old, new, /", replace, "each old part replaced"},
-    {"split", "sep=None", split, "the parts between separators, or between blanks"},
-    {"startswith", "prefix, /", starts_with, "does it begin so?"},
-    {"strip", "", strip, "without blanks at both ends"},
-    {"upper", "", upper, "ASCII letters in upper case"},
-};
-
 const ValueType type_bytes = {.name = "bytes",
                               .repr = repr,
                               .get_item = get_item,
@@ -296,8 +113,8 @@ const ValueType type_bytes = {.name = "bytes",
                               .iter = iter,
                               .equal = equal,
                               .hash = hash,
-                              .methods = methods,
-                              .method_count = sizeof methods / sizeof *methods};
+                              .methods = bytes_methods,
+                              .method_count = BYTES_METHODS};
 
 /* ---- bytes(), bytes.fromhex ---- */
 

@@ -227,6 +227,7 @@ typedef struct Signature {
   int star, double_star; /* where *rest and **more are, or -1 */
 } Signature;
 const Signature *signature_parse(const char *text);
+const Signature *builtin_signature(const Builtin *b);
 /* Puts the arguments into out[0..params.len); defaults[i] (if `defaults`) replaces params[i].value.
  * `spans` may be NULL. Raises TypeError if they do not fit. */
 void signature_bind(const Signature *s, const char *function, const CallArgs *args,
@@ -249,6 +250,8 @@ size_t utf8_encode(uint32_t c, char out[4]);
 uint32_t utf8_decode(const char *text, size_t *size);
 enum { STR_METHODS = 46 }; /* rows of str_methods; checked at start */
 extern const Builtin str_methods[STR_METHODS];
+enum { BYTES_METHODS = 39 }; /* rows of bytes_methods; checked at start */
+extern const Builtin bytes_methods[BYTES_METHODS];
 void str_add_python_repr(Str *out, const char *text, size_t len);
 Value str_binary(AstOp op, Value a, Value b, Span span);
 

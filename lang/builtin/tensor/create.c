@@ -130,7 +130,18 @@ static void fill(View to, Value v, Span span) {
     fill(to, value_get_item(v, value_int(i), span), span);
 }
 
+/* What an object says it is as a tensor; the object itself if it says nothing. */
+static Value array_of_object(Value v, Span span) {
+  Value r = v.type == &type_instance ? instance_special(v, INTERNED("__array__"), 0, NULL, span)
+                                     : value_absent();
+  if (!r.type) return v;
+  if (r.type != &type_tensor)
+    raise("ValueError", span, "__array__ gives '%s', not a tensor", value_type_text(r));
+  return r;
+}
+
 Value tensor_array(Value v, Value dtype, Span span) {
+  v = array_of_object(v, span);
   bool given = dtype.type && !value_is_none(dtype);
   DataType t = given ? dtype_arg(dtype, span) : VOID_TYPE;
   if (v.type == &type_tensor) {

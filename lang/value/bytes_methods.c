@@ -1,0 +1,257 @@
+/* bytes_methods.c -- the methods of bytes. Those of searching work on the bytes themselves. The
+ * others are those of str, on a text whose characters stand for the bytes: ASCII for itself, and
+ * for the others characters of a private area, which belong to no class and have no case. */
+#include "lang/value/object.h"
+#include <ctype.h>
+
+typedef StrObject BytesObject; /* `length` is not used */
+
+static BytesObject *bytes_of(Value v) { return v.object; }
+
+static Value take(Str *built) { return value_bytes(str_text(built), built->len); }
+
+static BytesObject *bytes_value(Value v, Span span) {
+  if (v.type != &type_bytes)
+    raise("TypeError", span, "a bytes-like object is required, not '%s'", value_type_text(v));
+  return v.object;
+}
+static BytesObject *bytes_arg(BuiltinCall *c, int i) {
+  return bytes_value(c->args[i], c->spans[i]);
+}
+
+/* ---- text and digits ---- */
+
+static bool is_utf8(const char *encoding) {
+  return strcasecmp(encoding, "utf-8") == 0 || strcasecmp(encoding, "utf8") == 0;
+}
+static const char *encoding_arg(BuiltinCall *c, int i) {
+  const char *name = value_as_text(c->args[i], "the encoding", c->spans[i]);
+  if (!is_utf8(name) && strcasecmp(name, "ascii") != 0 && strcasecmp(name, "latin-1") != 0)
+    raise("LookupError", c->spans[i], "unknown encoding: %s (there are utf-8, ascii, latin-1)",
+          name);
+  return name;
+}
+
+static Value decode(BuiltinCall *c) {
+  BytesObject *b = bytes_of(c->self);
+  const char *encoding = encoding_arg(c, 0);
+  if (strcasecmp(encoding, "latin-1") == 0) {
+    Str out = {0};
+    for (size_t i = 0; i < b->len; i++) {
+      char text[4];
+      str_add_n(&out, text, utf8_encode((unsigned char)b->text[i], text));
+    }
+    return value_str_take(&out);
+  }
+  size_t good = utf8_valid_length(b->text, b->len);
+  for (size_t i = 0; !is_utf8(encoding) && i < good; i++)
+    if ((unsigned char)b->text[i] > 0x7f) good = i;
+  if (good != b->len)
+    raise("UnicodeDecodeError", c->span, "'%s' codec can't decode byte 0x%02x in position %zu",
+          encoding, (unsigned char)b->text[good], good);
+  return value_str_n(b->text, b->len);
+}
+
+Value str_encode(BuiltinCall *c) {
+  StrObject *s = c->self.object;
+  const char *encoding = encoding_arg(c, 0);
+  if (is_utf8(encoding)) return value_bytes(s->text, s->len);
+  uint32_t most = strcasecmp(encoding, "ascii") == 0 ? 0x7f : 0xff;
+  Str out = {0};
+  size_t n;
+  for (size_t i = 0; i < s->len; i += n) {
+    uint32_t code = utf8_decode(s->text + i, &n);
+    if (code > most)
+      raise("UnicodeEncodeError", c->span, "'%s' codec can't encode character U+%04X", encoding,
+            code);
+    str_add_char(&out, (char)code);
+  }
+  return take(&out);
+}
+
+/* hex(sep, bytes_per_sep): groups are counted from the right, or from the left if below zero. */
+static Value hex(BuiltinCall *c) {
+  BytesObject *b = bytes_of(c->self);
+  const char *sep = c->args[0].type ? value_as_text(c->args[0], "sep", c->spans[0]) : "";
+  int64_t group = value_as_int(c->args[1], "bytes_per_sep", c->spans[1]);
+  Str out = {0};
+  for (size_t i = 0; i < b->len; i++) {
+    int64_t before = (int64_t)(group > 0 ? b->len - i : i);
+    if (i && group && before % (group > 0 ? group : -group) == 0) str_add(&out, sep);
+    str_printf(&out, "%02x", (unsigned char)b->text[i]);
+  }
+  return value_str_take(&out);
+}
+
+/* ---- searching ---- */
+
+/* The part of self that start and end (arguments 1 and 2) select, at place *first. */
+static BytesObject part_of(BuiltinCall *c, int64_t *first) {
+  BytesObject *b = bytes_of(c->self);
+  Value range = value_slice(c->args[1], c->args[2], value_none());
+  SliceBounds s = slice_bounds(range, (int64_t)b->len, c->span);
+  *first = s.start;
+  return (BytesObject){.text = b->text + s.start, .len = (size_t)s.count};
+}
+
+/* What is looked for: bytes, or an int that is one. */
+static BytesObject *part_arg(BuiltinCall *c) {
+  if (!value_is_integer(c->args[0])) return bytes_arg(c, 0);
+  int64_t byte = value_as_int(c->args[0], "a byte", c->spans[0]);
+  if (byte < 0 || byte > 255) raise("ValueError", c->spans[0], "bytes must be in range(0, 256)");
+  char text = (char)byte;
+  return value_bytes(&text, 1).object;
+}
+
+static const char *last_match(const BytesObject *in, const BytesObject *part) {
+  if (part->len > in->len) return NULL;
+  for (size_t i = in->len - part->len + 1; i-- > 0;)
+    if (memcmp(in->text + i, part->text, part->len) == 0) return in->text + i;
+  return NULL;
+}
+
+static int64_t search(BuiltinCall *c, bool last) {
+  int64_t first;
+  BytesObject *part = part_arg(c), in = part_of(c, &first);
+  const char *at = last ? last_match(&in, part) : memmem(in.text, in.len, part->text, part->len);
+  return at ? first + (at - in.text) : -1;
+}
+static int64_t search_or_raise(BuiltinCall *c, bool last) {
+  int64_t at = search(c, last);
+  if (at < 0) raise("ValueError", c->span, "subsection not found");
+  return at;
+}
+static Value find(BuiltinCall *c) { return value_int(search(c, false)); }
+static Value rfind(BuiltinCall *c) { return value_int(search(c, true)); }
+static Value find_index(BuiltinCall *c) { return value_int(search_or_raise(c, false)); }
+static Value rfind_index(BuiltinCall *c) { return value_int(search_or_raise(c, true)); }
+
+static Value count(BuiltinCall *c) {
+  int64_t first, n = 0;
+  BytesObject *part = part_arg(c), in = part_of(c, &first);
+  if (!part->len) return value_int((int64_t)in.len + 1);
+  for (const char *at = in.text, *end = in.text + in.len;
+       (at = memmem(at, (size_t)(end - at), part->text, part->len)); at += part->len)
+    n++;
+  return value_int(n);
+}
+
+static bool begins(const BytesObject *b, const BytesObject *part) {
+  return part->len <= b->len && memcmp(b->text, part->text, part->len) == 0;
+}
+static bool ends(const BytesObject *b, const BytesObject *part) {
+  return part->len <= b->len && memcmp(b->text + b->len - part->len, part->text, part->len) == 0;
+}
+static Value any_affix(BuiltinCall *c, bool (*has)(const BytesObject *, const BytesObject *)) {
+  int64_t first;
+  BytesObject in = part_of(c, &first);
+  if (c->args[0].type != &type_tuple) return value_bool(has(&in, bytes_arg(c, 0)));
+  for each (Value, v, value_items(c->args[0]))
+    if (has(&in, bytes_value(*v, c->spans[0]))) return value_bool(true);
+  return value_bool(false);
+}
+static Value starts_with(BuiltinCall *c) { return any_affix(c, begins); }
+static Value ends_with(BuiltinCall *c) { return any_affix(c, ends); }
+
+static Value join(BuiltinCall *c) {
+  ValueVec parts = value_to_vec(c->args[0], c->spans[0]);
+  Str out = {0};
+  for (int i = 0; i < parts.len; i++) {
+    if (parts.at[i].type != &type_bytes)
+      raise("TypeError", c->spans[0], "sequence item %d: expected bytes, %s found", i,
+            value_type_text(parts.at[i]));
+    if (i) str_add_n(&out, bytes_of(c->self)->text, bytes_of(c->self)->len);
+    str_add_n(&out, bytes_of(parts.at[i])->text, bytes_of(parts.at[i])->len);
+  }
+  return take(&out);
+}
+
+/* ---- as text ---- */
+
+enum { PRIVATE = 0xf700 }; /* the private character of byte b is PRIVATE + b */
+
+static Value text_of(const BytesObject *b) {
+  Str out = {0};
+  for (size_t i = 0; i < b->len; i++) {
+    unsigned char byte = (unsigned char)b->text[i];
+    char text[4];
+    str_add_n(&out, text, utf8_encode(byte < 0x80 ? byte : (uint32_t)PRIVATE + byte, text));
+  }
+  return value_str_take(&out);
+}
+
+/* The inverse, through lists and tuples of texts; what is no text stays as it is. */
+static Value bytes_from(Value v) {
+  if (v.type == &type_list || v.type == &type_tuple) {
+    ValueVec items = {0};
+    for each (Value, item, value_items(v)) {
+      Value part = bytes_from(*item);
+      vec_push(&items, part);
+    }
+    return v.type == &type_list ? value_list(items) : value_tuple(items);
+  }
+  if (v.type != &type_str) return v;
+  StrObject *s = v.object;
+  Str out = {0};
+  size_t n;
+  for (size_t i = 0; i < s->len; i += n) str_add_char(&out, (char)utf8_decode(s->text + i, &n));
+  return take(&out);
+}
+
+/* Calls the method of str of the same name. */
+static Value as_text(BuiltinCall *c) {
+  CallArgs args = {.span = c->span};
+  for (int i = 0; i < builtin_signature(c->builtin)->params.len && c->args[i].type; i++) {
+    if (c->args[i].type == &type_str) bytes_value(c->args[i], c->spans[i]);
+    Value x = c->args[i].type == &type_bytes ? text_of(c->args[i].object) : c->args[i];
+    vec_push(&args.positional, x);
+  }
+  Value self = text_of(bytes_of(c->self));
+  return bytes_from(
+      value_call(builtin_method(str_methods, STR_METHODS, self, c->builtin->name), &args));
+}
+
+const Builtin bytes_methods[] = {
+    {"capitalize", "", as_text, "first letter upper case, the rest lower case"},
+    {"center", "width, fillchar?, /", as_text, "padded on both sides"},
+    {"count", "sub, start=None, end=None, /", count, "how often the part is there"},
+    {"decode", "encoding='utf-8', errors='strict'", decode, "the text of the bytes"},
+    {"endswith", "suffix, start=None, end=None, /", ends_with,
+     "does it end so? a tuple gives alternatives"},
+    {"expandtabs", "tabsize=8", as_text, "tabs become blanks"},
+    {"find", "sub, start=None, end=None, /", find, "first place of the part, or -1"},
+    {"hex", "sep?, bytes_per_sep=1", hex, "two digits a byte"},
+    {"index", "sub, start=None, end=None, /", find_index, "first place of the part, or ValueError"},
+    {"isalnum", "", as_text, "ASCII letters and digits only?"},
+    {"isalpha", "", as_text, "ASCII letters only?"},
+    {"isascii", "", as_text, "ASCII only?"},
+    {"isdigit", "", as_text, "ASCII digits only?"},
+    {"islower", "", as_text, "no upper case letters, and some lower case ones?"},
+    {"isspace", "", as_text, "white space only?"},
+    {"istitle", "", as_text, "does each word begin with its only upper case letter?"},
+    {"isupper", "", as_text, "no lower case letters, and some upper case ones?"},
+    {"join", "iterable, /", join, "the items with these bytes between them"},
+    {"ljust", "width, fillchar?, /", as_text, "padded on the right"},
+    {"lower", "", as_text, "ASCII letters in lower case"},
+    {"lstrip", "bytes=None, /", as_text, "without these bytes at the start"},
+    {"partition", "sep, /", as_text, "before, separator, after the first separator"},
+    {"removeprefix", "prefix, /", as_text, "without the prefix, if it has it"},
+    {"removesuffix", "suffix, /", as_text, "without the suffix, if it has it"},
+    {"replace", "old, new, count=-1, /", as_text, "each old part replaced"},
+    {"rfind", "sub, start=None, end=None, /", rfind, "last place of the part, or -1"},
+    {"rindex", "sub, start=None, end=None, /", rfind_index,
+     "last place of the part, or ValueError"},
+    {"rjust", "width, fillchar?, /", as_text, "padded on the left"},
+    {"rpartition", "sep, /", as_text, "before, separator, after the last separator"},
+    {"rsplit", "sep=None, maxsplit=-1", as_text, "split, counting from the right"},
+    {"rstrip", "bytes=None, /", as_text, "without these bytes at the end"},
+    {"split", "sep=None, maxsplit=-1", as_text, "the parts between separators, or between blanks"},
+    {"splitlines", "keepends=False", as_text, "the lines"},
+    {"startswith", "prefix, start=None, end=None, /", starts_with,
+     "does it begin so? a tuple gives alternatives"},
+    {"strip", "bytes=None, /", as_text, "without these bytes at both ends"},
+    {"swapcase", "", as_text, "lower and upper case exchanged"},
+    {"title", "", as_text, "each word capitalised"},
+    {"upper", "", as_text, "ASCII letters in upper case"},
+    {"zfill", "width, /", as_text, "zeros in front, after a sign"},
+};
