@@ -184,5 +184,6 @@ Node *simplify_extreme(Analyzer *a, Node *e) {
   bool is_max = e->kind == NK_Max;
   if (at_least(&s, 0, false) == 1) return is_max ? s.x : s.y;
   if (at_least(&s, 0, true) == 1) return is_max ? s.y : s.x;
-  return e;
+  bool number_first = IS(IntImm, as_binary(e)->a) && !IS(IntImm, as_binary(e)->b);
+  return number_first ? expr_binary(e->kind, as_binary(e)->b, as_binary(e)->a, e->span) : e;
 }

@@ -1,6 +1,7 @@
 /* arith_value.c -- the analyzer of symbolic arithmetic for scripts: the module _arith, on which
  * tvm.arith (stdlib/module/tvm/arith.tvms) stands. */
-#include "ir/arith/arith.h"
+#include "ir/arith/int_set.h"
+#include "ir/arith/iter_map.h"
 #include "lang/dialect/dialect_impl.h"
 
 #define ARG(i)  call->args[i]
@@ -78,9 +79,149 @@ static Value new_analyzer(BuiltinCall *call) {
   return value_of(&type_analyzer, arith_new());
 }
 
+/* ---- sets and regions ---- */
+
+static Value end_value(Node *end) { return end ? value_node(end) : value_none(); }
+static Value set_value(IntSet s) { return value_tuple_of(2, end_value(s.min), end_value(s.max)); }
+
+static Node *var_of(Value v, Span span) {
+  if (!value_is_node(v, NK_Var))
+    raise("TypeError", span, "expected a variable, found %s", value_type_text(v));
+  return v.node;
+}
+
+static Range *range_of(Value v, Span span) {
+  if (!value_is_node(v, NK_Range))
+    raise("TypeError", span, "expected a Range, found %s", value_type_text(v));
+  return AS(Range, v.node);
+}
+
+/* Pairs of variables and what they take. */
+static const ValueVec *pairs_arg(BuiltinCall *call, int i) { return value_items(ARG(i)); }
+
+static Map loops_arg(BuiltinCall *call, int i) {
+  Map loops = {0};
+  for each (Value, pair, pairs_arg(call, i)) {
+    const ValueVec *parts = value_items(*pair);
+    map_set(&loops, var_of(parts->at[0], SPAN(i)), range_of(parts->at[1], SPAN(i)));
+  }
+  return loops;
+}
+
+static Node *end_of(Value v, Span span) { return value_is_none(v) ? NULL : to_expr(v, span); }
+
+/* int_set(expr, [(var, min, max)]); an end may be None. */
+static Value int_set(BuiltinCall *call) {
+  Map sets = {0};
+  for each (Value, row, pairs_arg(call, 1)) {
+    const ValueVec *parts = value_items(*row);
+    IntSet s = {end_of(parts->at[1], SPAN(1)), end_of(parts->at[2], SPAN(1))};
+    map_set(&sets, var_of(parts->at[0], SPAN(1)), gc_copy(&s, sizeof s));
+  }
+  return set_value(arith_int_set(expr_arg(call, 0), &sets));
+}
+
+static NodeVec region_arg(BuiltinCall *call, int i) {
+  NodeVec region = {0};
+  for each (Value, r, value_items(ARG(i))) vec_push(&region, &range_of(*r, SPAN(i))->node);
+  return region;
+}
+
+static Value box_value(IntSetVec box) {
+  ValueVec sets = {0};
+  for each (IntSet, s, &box) vec_push(&sets, set_value(*s));
+  return value_list(sets);
+}
+
+static Value around(BuiltinCall *call) {
+  Map loops = loops_arg(call, 1);
+  return box_value(region_around(region_arg(call, 0), &loops));
+}
+
+/* exact(region, loops, predicate, analyzer) */
+static Value exact(BuiltinCall *call) {
+  Map loops = loops_arg(call, 1);
+  IntSetVec box = {0};
+  bool known =
+      region_exact(region_arg(call, 0), &loops, condition_arg(call, 2), ARG(3).object, &box);
+  return known ? box_value(box) : value_none();
+}
+
+/* ---- iteration maps ---- */
+
+static Value sum_value(const IterSum *sum, DataType t);
+
+/* (lower, extent, scale, variable or sum, extent and low of that) */
+static Value split_value(const IterSplit *x, DataType t) {
+  const IterMark *m = x->source;
+  Span none = {0};
+  return value_tuple_of(6, value_node(factor_expr(&x->lower, t, none)),
+                        value_node(factor_expr(&x->extent, t, none)),
+                        value_node(factor_expr(&x->scale, t, none)),
+                        m->var ? value_node(m->var) : sum_value(&m->sum, t),
+                        value_node(factor_expr(&m->extent, t, none)), value_node(m->low));
+}
+
+static Value sum_value(const IterSum *sum, DataType t) {
+  ValueVec splits = {0};
+  for each (IterSplit, x, &sum->splits) vec_push(&splits, split_value(x, t));
+  return value_tuple_of(2, value_node(sum->base), value_list(splits));
+}
+
+static NodeVec exprs_arg(BuiltinCall *call, int i) {
+  NodeVec exprs = {0};
+  for each (Value, v, value_items(ARG(i))) vec_push(&exprs, to_expr(*v, SPAN(i)));
+  return exprs;
+}
+
+/* iter_map(indices, loops, predicate, analyzer): (injective, surjective, sums) */
+static Value iter_map(BuiltinCall *call) {
+  NodeVec indices = exprs_arg(call, 0);
+  Map loops = loops_arg(call, 1);
+  IterMap m = iter_map_detect(indices, &loops, condition_arg(call, 2), ARG(3).object);
+  ValueVec sums = {0};
+  for (int i = 0; i < m.sums.len; i++)
+    vec_push(&sums, m.sums.at[i] ? sum_value(m.sums.at[i], indices.at[i]->dtype) : value_none());
+  return value_tuple_of(3, value_bool(m.injective), value_bool(m.surjective), value_list(sums));
+}
+
+/* iter_inverse(indices, loops, predicate, analyzer, outputs): [(var, expr)], or None */
+static Value iter_inverse(BuiltinCall *call) {
+  Map loops = loops_arg(call, 1), values = {0};
+  IterMap m = iter_map_detect(exprs_arg(call, 0), &loops, condition_arg(call, 2), ARG(3).object);
+  NodeVec outputs = exprs_arg(call, 4);
+  if (outputs.len != m.sums.len)
+    raise("ValueError", SPAN(4), "the map has %d indices, %d outputs are given", m.sums.len,
+          outputs.len);
+  if (!iter_map_inverse(&m, outputs, &values)) return value_none();
+  ValueVec pairs = {0};
+  for (int i = 0; i < values.len; i++) {
+    if (!values.at[i].key) continue;
+    Node *value = arith_simplify(ARG(3).object, values.at[i].value);
+    vec_push(&pairs,
+             value_tuple_of(2, value_node((Node *)(uintptr_t)values.at[i].key), value_node(value)));
+  }
+  return value_list(pairs);
+}
+
+static Value iter_simplified(BuiltinCall *call) {
+  Map loops = loops_arg(call, 1);
+  return value_node(iter_simplify(expr_arg(call, 0), &loops, ARG(2).object));
+}
+
 Value arith_namespace(void) {
-  static const Builtin rows[] = {{"analyzer", "", new_analyzer, "an analyzer without facts"}};
+  static const Builtin rows[] = {
+      {"analyzer", "", new_analyzer, "an analyzer without facts"},
+      {"int_set", "expr, sets", int_set, "(min, max) of an expression; None: no end"},
+      {"around", "region, loops", around, "a box around a region as loops run"},
+      {"exact", "region, loops, predicate, analyzer", exact,
+       "the box that a region takes, or None"},
+      {"iter_map", "indices, loops, predicate, analyzer", iter_map, "indices as sums of digits"},
+      {"iter_inverse", "indices, loops, predicate, analyzer, outputs", iter_inverse,
+       "loop variables in terms of the indices"},
+      {"iter_simplify", "expr, loops, analyzer", iter_simplified, "simpler by its digits"},
+  };
   Value ns = value_namespace("_arith");
-  namespace_add_builtins(ns, rows, 1);
+  namespace_add_builtins(ns, rows, sizeof rows / sizeof *rows);
   return ns;
 }
