@@ -62,6 +62,29 @@ for library in openblas dnnl; do
   expect 0 '4 5 1' ./run_static ./net.so
 done
 
+# Many threads at once, the shim under ThreadSanitizer.
+cat >square.tvms <<'T'
+@R.function
+def main(x: R.Tensor(("n", 16), "float32")) -> R.Tensor(("n", 16), "float32"):
+    n = T.int64()
+    with R.dataflow():
+        w = R.const([[0.5] * 16] * 16, "float32")
+        y = R.nn.relu(R.matmul(x, w))
+        R.output(y)
+    return y
+T
+flags="-std=gnu11 -O1 -g -D_GNU_SOURCE -fsanitize=thread -I$root"
+mkdir threads
+for library in openblas dnnl; do
+  "$tvms" libs | grep "^$library" | grep -q 'not here' && continue
+  expect 0 '' "$tvms" build square.tvms --target "c -libs=$library" -o square.c
+  cc $flags -fPIC -shared square.c -o threads/square.so -lm 2>cc.log || { echo 'skip  no ThreadSanitizer'; break; }
+  cc $flags -fPIC -shared "$root/target/lib/$library.c" -o "threads/libtvms_$library.so"
+  cc $flags -rdynamic "$tests/threads.c" "$root"/target/runtime/*.c -o threads/threads -lpthread -ldl || fail 'threads.c does not compile'
+  expect 0 '0 of 7 threads saw other results' env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 threads/threads ./threads/square.so
+  absent 'ThreadSanitizer'
+done
+
 # A packed function of any shared library, by file and symbol.
 cat >mine.c <<'T'
 #include "tvms.h"
