@@ -538,11 +538,15 @@ static int conv(void *self, const TvmsValue *args, const int *types, int n, Tvms
 
 /* ---- products ---- */
 
-/* Dims before those of the operand are 1. */
+/* Dims before those of the operand are 1, and batches that are kept no longer are rows. */
 static void set_matrix(Job *j, int i, bool swap) {
   const DLTensor *t = j->tensor[i];
   int n = j->ndim[i], missing = n - t->ndim;
   for (int d = 0; d < n; d++) j->dims[i][d] = d < missing ? 1 : t->shape[d - missing];
+  if (missing < 0) {
+    j->dims[i][0] = shim_product(t->shape, t->ndim - 1);
+    j->dims[i][1] = t->shape[t->ndim - 1];
+  }
   set_compact(j, i);
   if (!swap) return;
   int64_t rows = j->dims[i][n - 2], step = j->strides[i][n - 2];
@@ -551,17 +555,20 @@ static void set_matrix(Job *j, int i, bool swap) {
 }
 
 static int read_matmul(Job *j) {
-  const DLTensor *out = j->tensor[DST];
+  const DLTensor *a = j->tensor[SRC], *b = j->tensor[WEIGHTS], *out = j->tensor[DST];
   bool swap[] = {shim_int(&j->args, j->args.n - 4), shim_int(&j->args, j->args.n - 3), false};
+  /* One matrix on the right: that on the left may be one of many rows. */
+  bool one = b->ndim == 2 && a->ndim == out->ndim && !swap[SRC];
   for (int i = 0; i < OPERANDS; i++) {
     if (j->tensor[i]->ndim < 2 || j->tensor[i]->ndim > out->ndim || out->ndim > MAX_DIMS)
       return tvms_set_error("%s: the operands must have two dims or more, the result the most",
                             j->args.function);
-    j->ndim[i] = out->ndim;
+    j->ndim[i] = one ? 2 : out->ndim;
     set_matrix(j, i, swap[i]);
   }
-  j->bias_ndim = out->ndim;
-  for (int i = 0; i < out->ndim; i++) j->bias_dims[i] = i + 1 < out->ndim ? 1 : out->shape[i];
+  j->bias_ndim = j->ndim[DST];
+  for (int i = 0; i < j->bias_ndim; i++)
+    j->bias_dims[i] = i + 1 < j->bias_ndim ? 1 : out->shape[out->ndim - 1];
   return 0;
 }
 
