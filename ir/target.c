@@ -138,6 +138,16 @@ const char *target_text(const Target *t) {
   return str_text(&s);
 }
 
+const Target *target_with(const Target *t, const char *name, const char *value) {
+  Target *copy = NEW(Target, .kind = t->kind, .device = t->device);
+  for (int i = 0; i < LENGTH(options); i++)
+    if (str_same(options[i].kind, t->kind)) {
+      const char *v = str_same(options[i].name, name) ? value : target_option(t, options[i].name);
+      map_set(&copy->options, str_intern(options[i].name), (void *)(uintptr_t)str_intern(v));
+    }
+  return copy;
+}
+
 const char *target_option(const Target *t, const char *name) {
   const char *value = map_get(&t->options, str_intern(name));
   REQUIRE(value, "target '%s' has no option '%s'", t->kind, name);

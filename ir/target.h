@@ -15,6 +15,9 @@ typedef struct Target {
 const Target *target_parse(const char *text, Span span);
 const char *target_text(const Target *t); /* options that differ from the default only */
 
+/* The same with another value of an option. */
+const Target *target_with(const Target *t, const char *name, const char *value);
+
 const char *target_option(const Target *t, const char *name);
 int64_t target_option_int(const Target *t, const char *name);
 

@@ -186,3 +186,11 @@ const char *str_near(const char *name, const char *const *options, int n) {
   }
   return best;
 }
+
+bool str_in_list(const char *list, const char *name) {
+  size_t n = strlen(name);
+  if (!*list) return true;
+  for (const char *at = list; (at = strstr(at, name)); at += n)
+    if ((at == list || at[-1] == ';') && (!at[n] || at[n] == ';')) return true;
+  return false;
+}

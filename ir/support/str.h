@@ -53,6 +53,9 @@ static inline bool str_same(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* Is the name in the list "f;g", or the list empty? */
+bool str_in_list(const char *list, const char *name);
+
 static inline bool str_begins(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }

@@ -287,9 +287,10 @@ void run_outside(void (*step)(void *), void *context);
 void schedule_rules_start(void);
 void evaluate_start(void);
 void pattern_hooks_start(void);
-Value target_namespace(void);  /* what stdlib/module/tvm/target.tvms is made of */
-Value pattern_namespace(void); /* ... of stdlib/module/tvm/relax/dpl.tvms */
-Value measure_namespace(void); /* the same of stdlib/module/tvm/measure.tvms */
+Value target_namespace(void);        /* what stdlib/module/tvm/target.tvms is made of */
+Value pattern_namespace(void);       /* ... of stdlib/module/tvm/relax/dpl.tvms */
+Value pattern_files_namespace(void); /* ... of stdlib/module/tvm/relax/backend/library.tvms */
+Value measure_namespace(void);       /* the same of stdlib/module/tvm/measure.tvms */
 
 /* ---- modules of the standard library, written in the language (library.c) ---- */
 

@@ -2,23 +2,26 @@
  * stdlib/module/, imported by their path: stdlib/module/tvm/testing.tvms is tvm.testing; the
  * schedule rules: stdlib/schedule/cpu.tvms is tvm.dlight.cpu; and the tensor intrinsics:
  * stdlib/intrin/x86.tvms is tvm.tir.tensor_intrin.x86; and what importers are made of:
- * stdlib/import/onnx/nn.tvms is tvm.relax.frontend.onnx.nn. A file is read when it is first
+ * stdlib/import/onnx/nn.tvms is tvm.relax.frontend.onnx.nn; and the patterns of libraries:
+ * stdlib/library/dnnl.tvms is tvm.relax.backend.contrib.dnnl. A file is read when it is first
  * imported. */
 #include "lang/dialect/dialect_impl.h"
+#include "ir/target.h"
 #include "lang/dialect/stdlib.h"
+#include "passes/passes.h"
 #include "passes/schedule/schedule.h"
 
-#define INTRINSICS "stdlib/intrin/"
+#define INTRINSICS        "stdlib/intrin/"
+#define LIBRARIES         "stdlib/library/"
+#define LIBRARIES_PACKAGE "tvm.relax.backend.contrib."
 
 /* Where modules of a package are; the first row that fits. */
 static const struct {
   const char *package, *folder;
 } places[] = {
-    {"tvm.dlight.", "stdlib/schedule/"},
-    {"tvm.relax.frontend.onnx.", "stdlib/import/onnx/"},
-    {"tvm.tir.tensor_intrin.", INTRINSICS},
-    {"tvm.s_tir.tensor_intrin.", INTRINSICS},
-    {"", "stdlib/module/"},
+    {"tvm.dlight.", "stdlib/schedule/"},      {"tvm.relax.frontend.onnx.", "stdlib/import/onnx/"},
+    {LIBRARIES_PACKAGE, LIBRARIES},           {"tvm.tir.tensor_intrin.", INTRINSICS},
+    {"tvm.s_tir.tensor_intrin.", INTRINSICS}, {"", "stdlib/module/"},
 };
 
 static const StdlibFile *find_file(const char *dotted) {
@@ -100,7 +103,78 @@ static void load_intrinsics(void) {
   }
 }
 
+/* ---- what stdlib/module/tvm/relax/backend/library.tvms asks for ---- */
+
+/* The names of the files of patterns. */
+static StrVec pattern_files(void) {
+  StrVec names = {0};
+  for (int i = 0; i < stdlib_file_count; i++) {
+    const char *path = stdlib_files[i].path;
+    if (!str_begins(path, LIBRARIES)) continue;
+    size_t n = strlen(path) - strlen(LIBRARIES) - strlen(".tvms");
+    vec_push(&names, str_copy_n(path + strlen(LIBRARIES), n));
+  }
+  return names;
+}
+
+static Value pattern_file_names(BuiltinCall *call) {
+  (void)call;
+  ValueVec out = {0};
+  StrVec names = pattern_files();
+  for each (const char *, n, &names) vec_push(&out, value_str(*n));
+  return value_list(out);
+}
+
+static void load_patterns(const char *name, Span span) {
+  const char *dotted = str_intern(str_format(LIBRARIES_PACKAGE "%s", name));
+  if (library_has(dotted)) {
+    library_load(dotted);
+    return;
+  }
+  Str all = {0};
+  StrVec names = pattern_files();
+  for each (const char *, n, &names) str_printf(&all, "%s%s", all.len ? ", " : "", *n);
+  const char *near = str_near(name, names.at, names.len);
+  raise("ValueError", span, "there is no library '%s'; there are: %s%s%s%s", name, str_text(&all),
+        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static Value load_pattern_file(BuiltinCall *call) {
+  load_patterns(value_as_text(call->args[0], "the name of a library", call->spans[0]), call->span);
+  return value_none();
+}
+
+static const Builtin library_builtins[] = {
+    {"names", "", pattern_file_names, "of the libraries that patterns are written for"},
+    {"load", "name", load_pattern_file, "the patterns of a library"}};
+
+Value pattern_files_namespace(void) {
+  static Value ns;
+  if (ns.type) return ns;
+  ns = value_namespace("_library");
+  namespace_add_builtins(ns, library_builtins, sizeof library_builtins / sizeof *library_builtins);
+  return ns;
+}
+
+/* For DispatchLibraries. */
+static Node *dispatch(Node *mod, const char *libs, const Target *target) {
+  const char *text = "llvm", *times = "";
+  for (const char *at = libs; *at; at += strspn(at, ",")) {
+    size_t n = strcspn(at, ",");
+    if (n) load_patterns(str_copy_n(at, n), (Span){0});
+    at += n;
+  }
+  if (target) {
+    times = target_option(target, "lib-times");
+    text = target_text(target_with(target_with(target, "libs", ""), "lib-times", ""));
+  }
+  Value args[] = {value_node(mod), value_str(libs), value_str(text), value_str(times)};
+  Value f = library_attr("tvm.relax.backend.library", "dispatch");
+  return value_call_with(f, 4, args, mod->span).node;
+}
+
 void library_start(void) {
+  libraries_hook = dispatch;
   tensor_intrin_library = load_intrinsics;
   static const NamespaceLibrary library = {library_has, library_load};
   namespace_library = &library;

@@ -1,6 +1,7 @@
 /* node_class.c -- classes of IR nodes: tir.For(...) makes one, isinstance(n, tir.For) tests for it,
  * n.extent takes it apart. node_class.def lists them. */
 #include "lang/dialect/node_class.h"
+#include "lang/dialect/stdlib.h"
 
 enum { FAMILY_NONE = -1 };
 
@@ -178,6 +179,15 @@ static void class_repr(Value v, Str *out) {
   str_printf(out, "<class '%s.%s'>", c->ns, c->maker.name);
 }
 
+static Value op_names(BuiltinCall *call) {
+  (void)call;
+  ValueVec names = {0};
+  for (int i = 0; i < stdlib_name_count; i++)
+    if (str_begins(stdlib_names[i].name, "relax."))
+      vec_push(&names, value_str(stdlib_names[i].name));
+  return value_list(names);
+}
+
 /* Functions of a class rather than of its nodes. */
 static const struct {
   const char *class;
@@ -193,6 +203,7 @@ static const struct {
       "an index map from a lambda, and where physical dimensions end"}},
     {"IRModule", {"from_expr", "expr", module_from_expr, "the module of one function"}},
     {"Op", {"get", "op_name", ir_op, "the operator of that name"}},
+    {"Op", {"list_op_names", "", op_names, "the names of all operators of graphs"}},
     {"Range", {"from_min_extent", "min_value, extent", range_from_min_extent, "a Range"}},
 };
 

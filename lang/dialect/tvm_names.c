@@ -1,6 +1,7 @@
 /* tvm_names.c -- the namespace tvm: building and running modules, the registry of packed functions,
  * comparing, and the libraries tvm.ir, tvm.tir and tvm.relax. */
 #include "lang/dialect/packed.h"
+#include "target/extern_library.h"
 #include "lang/dialect/node_class.h"
 #include "lang/dialect/te.h"
 #include "lower/lower.h"
@@ -40,6 +41,12 @@ static Value tvm_load_module(BuiltinCall *call) {
   if (tvms_module_load(&m, value_as_text(ARG(0), "the path of a module", SPAN(0))))
     raise("RuntimeError", call->span, "%s", tvms_last_error());
   return value_built_module(m);
+}
+
+static Value tvm_load_extern_library(BuiltinCall *call) {
+  const char *why = extern_library_load(value_as_text(ARG(0), "the path of a library", SPAN(0)));
+  if (why) raise("OSError", call->span, "%s", why);
+  return value_none();
 }
 
 /* ---- the registry ---- */
@@ -128,6 +135,8 @@ static const Builtin tvm_builtins[] = {
     {"get_global_func", "name, allow_missing=False", tvm_get_global_func, "a registered function"},
     {"list_global_func_names", "", tvm_list_global_func_names, "names of all registered functions"},
     {"load_module", "path", tvm_load_module, "a library made by tvms build"},
+    {"load_extern_library", "path", tvm_load_extern_library,
+     "opens a shared library whose C functions programs call (T.call_extern)"},
 };
 static const Builtin ir_builtins[] = {
     {"load_json", "json_str", tvm_load_json, "what tvm.ir.save_json wrote: metadata of constants"},

@@ -1,4 +1,6 @@
-/* list.c -- `tvms passes`, `targets`, `ops`, `intrinsics`: what there is, from the tables. */
+/* list.c -- `tvms passes`, `targets`, `libs`, `ops`, `intrinsics`: what there is, from the tables.
+ */
+#include "lang/dialect/dialect_impl.h"
 #include "lang/dialect/stdlib.h"
 #include "lang/tool/tool.h"
 #include "passes/passes.h"
@@ -71,6 +73,29 @@ int tool_targets(int argc, char **argv) {
   }
   return STATUS_OK;
 }
+
+/* ---- libraries ---- */
+
+static void print_libs(void *context) {
+  const char *name = *(const char **)context;
+  Value arg = name ? value_str(name) : value_none();
+  Value listing = library_attr("tvm.relax.backend.library", "listing");
+  puts(value_text(value_call_with(listing, 1, &arg, (Span){0})));
+}
+
+static void show_libs(void *context) {
+  Error *e = eval_protect(print_libs, context);
+  if (e) diag_error((Span){0}, "libs: %s", e->text);
+}
+
+int tool_libs(int argc, char **argv) {
+  int status;
+  if (!options_parse(NULL, 0, &argc, argv, &status)) return status;
+  const char *name = argc > 1 ? argv[1] : NULL;
+  return tool_protected(show_libs, &name);
+}
+
+/* ---- operators ---- */
 
 static void print_op(const OpInfo *op) {
   printf("R.%s(", op->name + 6);

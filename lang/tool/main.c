@@ -1,6 +1,7 @@
 /* main.c -- the command line: which subcommand, or which script. */
 #include "lang/tool/tool.h"
 #include "lang/builtin/builtin.h"
+#include "target/extern_library.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -109,19 +110,29 @@ static int unknown_warning(const char *command, const char *flag) {
                      near ? str_format("; did you mean '%s'?", near) : "");
 }
 
+/* The value of --name=VALUE or --name VALUE, moving *i; NULL if argv[*i] is something else. */
+static const char *common_value(const char *name, int *i, int argc, char **argv) {
+  const char *arg = argv[*i];
+  size_t n = strlen(name);
+  if (strncmp(arg, name, n) != 0 || (arg[n] && arg[n] != '=')) return NULL;
+  return arg[n] ? arg + n + 1 : *i + 1 < argc ? argv[++*i] : "";
+}
+
 /* Takes argv[*i] (and its value, moving *i) if it is one of these. *status: what is wrong with it.
  */
 static bool take_common(const char *command, int *i, int argc, char **argv, int *status) {
-  static const char name[] = "--diagnostics";
   const char *arg = argv[*i];
   *status = STATUS_OK;
   if (strncmp(arg, "-W", 2) == 0) {
     if (!diag_set_warning(arg + 2)) *status = unknown_warning(command, arg + 2);
     return true;
   }
-  size_t n = sizeof name - 1;
-  if (strncmp(arg, name, n) != 0 || (arg[n] && arg[n] != '=')) return false;
-  const char *form = arg[n] ? arg + n + 1 : *i + 1 < argc ? argv[++*i] : "";
+  const char *library = common_value("--lib", i, argc, argv);
+  const char *why = library ? extern_library_load(library) : NULL;
+  if (why) *status = usage_error(command, "--lib: %s", why);
+  if (library) return true;
+  const char *form = common_value("--diagnostics", i, argc, argv);
+  if (!form) return false;
   want_json = strcmp(form, "json") == 0;
   if (!want_json && strcmp(form, "text") != 0)
     *status = usage_error(command, "option '--diagnostics' is text or json, not '%s'", form);
@@ -129,7 +140,9 @@ static bool take_common(const char *command, int *i, int argc, char **argv, int 
 }
 
 static void print_common(void) {
-  puts("  --diagnostics FORM       write diagnostics as text, or as json: one object a line\n"
+  puts("  --lib FILE.so            a shared library whose C functions programs call "
+       "(T.call_extern)\n"
+       "  --diagnostics FORM       write diagnostics as text, or as json: one object a line\n"
        "  -Wall, -Wno-NAME, ...    which warnings are told; -Werror makes errors of them");
 }
 

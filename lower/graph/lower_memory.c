@@ -68,8 +68,8 @@ HostValue *graph_view(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name
   NodeVec dims;
   if (of->kind != HOST_TENSOR || !sinfo_tensor_shape(sinfo, &dims))
     error_raisef("LowerError", c->node.span, "a view must be of a tensor and have a known shape");
-  Node *offset =
-      IS(PrimValue, c->args.at[3]) ? offset_of(g, c->args.at[3]) : int_imm(INT64, 0, c->node.span);
+  bool is_moved = c->args.len > 3 && IS(PrimValue, c->args.at[3]);
+  Node *offset = is_moved ? offset_of(g, c->args.at[3]) : int_imm(INT64, 0, c->node.span);
   return tensor_at(g, of, offset, graph_dims(g, dims), AS(TensorStructInfo, sinfo)->elem, name);
 }
 

@@ -237,8 +237,9 @@ static Held *placed_tensor(Check *c, Node *var, RelaxCall *call) {
 static Held *viewed(Check *c, Node *var, RelaxCall *call) {
   PieceVec bases = pieces_of(c, call->args.at[0]);
   Held *out = NEW(Held, 0);
+  Node *offset = call->args.len > 3 ? call->args.at[3] : NULL;
   for each (Piece *, b, &bases) {
-    Node *begin = expr_add((*b)->begin, number_of(call->args.at[3], 0));
+    Node *begin = expr_add((*b)->begin, number_of(offset, 0));
     Node *end = expr_add(begin, memory_nbytes(call->sinfo));
     if (!size_within(&c->sizes, (*b)->begin, begin) || !size_within(&c->sizes, end, (*b)->end))
       error_raisef("LowerError", call->node.span, "memory plan: '%s' is no part of '%s'",

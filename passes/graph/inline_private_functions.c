@@ -11,9 +11,10 @@
 
 typedef struct Inliner {
   const Node *module;
-  Map done;      /* interned name to the Function with calls inlined */
-  Map active;    /* interned names of functions that are being worked on */
-  Map recursive; /* those that were met while they were active */
+  const char *names; /* "f;g", what may be inlined; all if empty */
+  Map done;          /* interned name to the Function with calls inlined */
+  Map active;        /* interned names of functions that are being worked on */
+  Map recursive;     /* those that were met while they were active */
 } Inliner;
 
 static bool is_inlinable(const Node *func) {
@@ -36,7 +37,8 @@ static Function *callee_of(Inliner *in, Node *value, bool is_dataflow) {
   if (!IS(RelaxCall, value) || !IS(GlobalVar, AS(RelaxCall, value)->op)) return NULL;
   const char *name = str_intern(AS(GlobalVar, AS(RelaxCall, value)->op)->name);
   Node *f = module_find(in->module, name);
-  if (!IS(Function, f) || func_symbol(f) || !is_inlinable(f)) return NULL;
+  if (!IS(Function, f) || func_symbol(f) || !is_inlinable(f) || !str_in_list(in->names, name))
+    return NULL;
   if (map_has(&in->active, name)) map_set(&in->recursive, name, f);
   Function *callee = map_has(&in->active, name) ? NULL : function_done(in, name);
   if (!callee || map_has(&in->recursive, name)) return NULL;
@@ -152,8 +154,7 @@ static Function *function_done(Inliner *in, const char *name) {
 }
 
 Node *pass_inline_private_functions(Node *module, const PassContext *context) {
-  (void)context;
-  Inliner in = {.module = module};
+  Inliner in = {.module = module, .names = pass_option_str(context, "functions")};
   IRModule *m = AS(IRModule, module);
   Node *out = module;
   for (int i = 0; i < m->functions.len; i++) {

@@ -162,8 +162,10 @@ static Node *legalized(Legalize *l, Node *n) {
   }
   if (IS(TupleStructInfo, c->sinfo)) outs = AS(TupleStructInfo, c->sinfo)->fields;
   else vec_push(&outs, c->sinfo);
-  return MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = c->sinfo, .op = op_get("relax.call_tir"),
-              .args = args, .sinfo_args = outs);
+  Node *call = MAKE(RelaxCall, n->span, VOID_TYPE, .sinfo = outs.len == 1 ? outs.at[0] : c->sinfo,
+                    .op = op_get("relax.call_tir"), .args = args, .sinfo_args = outs);
+  bool is_field = outs.len == 1 && IS(TupleStructInfo, c->sinfo);
+  return is_field ? tuple_of(NODES(call), n->span) : call; /* one result is no tuple */
 }
 
 static bool is_operator_call(Node *n) {

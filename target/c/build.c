@@ -3,12 +3,11 @@
 #include "target/params.h"
 #include "target/c/c.h"
 #include "target/command.h"
+#include "target/extern_library.h"
 #include "target/output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define MAX_WORDS 16
 
 /* The compilers to try, in order. */
 static const char *const compilers[] = {"cc", "gcc", "clang"};
@@ -28,15 +27,20 @@ static void compile(const Build *b, const char *source, const char *output) {
   const char *level = str_format("-O%lld", (long long)target_option_int(b->target, "opt-level"));
   const char *form = b->kind == EMIT_ASM ? "-S" : b->kind == EMIT_OBJECT ? "-c" : "-shared";
   for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
-    const char *words[MAX_WORDS] = {compilers[i], "-std=c11", level, "-ffp-contract=off",
-                                    "-fPIC",      form,       "-o",  output,
-                                    source,       "-lm"};
-    if (native) words[10] = "-march=native";
+    const char *const first[] = {compilers[i], "-std=c11", level, "-ffp-contract=off",
+                                 "-fPIC",      form,       "-o",  output,
+                                 source,       "-lm"};
+    StrVec words = {0}, libraries = extern_libraries();
+    for (size_t k = 0; k < sizeof first / sizeof *first; k++) vec_push(&words, first[k]);
+    if (native) vec_push(&words, "-march=native");
+    if (b->kind == EMIT_SHARED)
+      for each (const char *, l, &libraries) vec_push(&words, *l);
+    vec_push(&words, NULL);
     int status;
     const char *said;
-    if (!command_run(words, &status, &said)) continue;
+    if (!command_run(words.at, &status, &said)) continue;
     if (status)
-      error_raisef("CompileError", (Span){0}, "%s can't compile the C text: %s", words[0],
+      error_raisef("CompileError", (Span){0}, "%s can't compile the C text: %s", compilers[i],
                    *said ? said : "it says nothing");
     return;
   }

@@ -383,7 +383,7 @@ static const struct {
     {"relax.builtin.alloc_tensor", gmemory_new_tensor, 2},
     {"relax.memory.alloc_storage", gmemory_storage, 1},
     {"relax.memory.alloc_tensor", gmemory_tensor, 4},
-    {"relax.memory.view", gmemory_view, 4},
+    {"relax.memory.view", gmemory_view, 1},
     {"relax.memory.kill_tensor", gmemory_kill, 1},
 };
 

@@ -66,8 +66,9 @@ GraphValue gmemory_view(GraphFrame *g, RelaxCall *c, const char *what) {
   NodeVec dims;
   if (!sinfo_tensor_shape(c->sinfo, &dims))
     fault(c->node.span, "%s: the shape of a view must be known", g->name);
-  return part(g, c->args.at[0], number(g, c->args.at[3], "an offset"), dims.len,
-              gframe_dims(g, dims, c->node.span), AS(TensorStructInfo, c->sinfo)->elem);
+  int64_t offset = c->args.len > 3 ? number(g, c->args.at[3], "an offset") : 0;
+  return part(g, c->args.at[0], offset, dims.len, gframe_dims(g, dims, c->node.span),
+              AS(TensorStructInfo, c->sinfo)->elem);
 }
 
 GraphValue gmemory_kill(GraphFrame *g, RelaxCall *c, const char *what) {

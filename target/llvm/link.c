@@ -1,5 +1,6 @@
 /* link.c -- from an object to a shared library, by the first linker that is installed. */
 #include "target/command.h"
+#include "target/extern_library.h"
 #include "target/llvm/codegen.h"
 
 #define MAX_WORDS 12
@@ -45,10 +46,13 @@ void link_shared(const char *object, const char *path, const char *triple, bool 
                  "program");
   int n = is_host ? COUNT(linkers) : COUNT(cross_linkers);
   for (int i = 0; i < n; i++) {
-    const char *words[MAX_WORDS + 1] = {0};
+    StrVec words = {0}, libraries = extern_libraries();
     const char *const *row = is_host ? linkers[i] : cross_linkers[i];
-    for (int k = 0; k < MAX_WORDS && row[k]; k++) words[k] = fill_in(row[k], object, path, triple);
-    if (try_linker(words)) return;
+    for (int k = 0; k < MAX_WORDS && row[k]; k++)
+      vec_push(&words, fill_in(row[k], object, path, triple));
+    for each (const char *, l, &libraries) vec_push(&words, *l);
+    vec_push(&words, NULL);
+    if (try_linker(words.at)) return;
   }
   error_raisef("CompileError", (Span){0},
                "no linker is installed: %s or ld.lld is needed to make a shared library",

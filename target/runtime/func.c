@@ -174,13 +174,19 @@ int tvms_func_remove(const char *name) {
   return 0;
 }
 
-int tvms_func_find(TvmsFunc **out, const char *name) {
+static TvmsFunc *find_registered(const char *name) {
   pthread_rwlock_rdlock(&registry.lock);
   Entry *e = find_entry(name);
   TvmsFunc *f = e ? tvms_retain(e->func) : NULL;
   pthread_rwlock_unlock(&registry.lock);
+  return f;
+}
+
+int tvms_func_find(TvmsFunc **out, const char *name) {
+  TvmsFunc *f = find_registered(name);
   if (!f) f = tvms__builtin_find(name);
-  if (!f) return tvms_set_error("packed function '%s' is not registered", name);
+  if (!f && !tvms__shim_add(name)) f = find_registered(name);
+  if (!f) return -1;
   *out = f;
   return 0;
 }

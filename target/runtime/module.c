@@ -76,9 +76,7 @@ __attribute__((used)) static void (*const abi_functions[])(void) = {
 #include "target/runtime/abi.def"
 };
 
-/* If this library was loaded with RTLD_LOCAL, as Python does, makes its symbols visible to the
- * libraries loaded next. */
-static void make_runtime_global(void) {
+void tvms__make_runtime_global(void) {
   Dl_info info;
   if (!dladdr((const void *)&abi_functions, &info) || !info.dli_fname) return;
   void *self = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
@@ -129,7 +127,7 @@ int tvms_module_load(TvmsModule **out, const char *path) {
   if (!path || !*path) return tvms_set_error("the path of the module to load is empty");
   char *name = library_path(path);
   if (!name) return -1;
-  make_runtime_global();
+  tvms__make_runtime_global();
   if (tvms__library_check(name)) return free(name), -1;
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   free(name);

@@ -87,6 +87,12 @@ int tvms__value_own(int *type, TvmsValue *value);
 /* A function that every program has (a new reference), or NULL. */
 TvmsFunc *tvms__builtin_find(const char *name);
 
+/* Registers a function of a shared library that has it (shim.c); -1 and an error if none has. */
+int tvms__shim_add(const char *name);
+/* If this library was loaded with RTLD_LOCAL, as Python does, makes its symbols visible to the
+ * libraries loaded next. */
+void tvms__make_runtime_global(void);
+
 TvmsFunc *tvms__func_of_module(TvmsModule *m, TvmsPackedFunc fn, void *self);
 
 /* Calls fn; the result is the caller's. A failure always leaves a message, which names `name`. */

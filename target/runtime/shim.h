@@ -1,0 +1,31 @@
+/* shim.h -- what the runtime and the shims of libraries agree on.
+ *
+ * A shim makes packed functions of a library's own: "openblas.matmul" is the function matmul of
+ * libtvms_openblas.so, which exports a TvmsShim under the name tvms_shim. The library itself is
+ * opened when one of its functions is first called. */
+#ifndef TARGET_RUNTIME_SHIM_H
+#define TARGET_RUNTIME_SHIM_H
+
+#include "target/runtime/tvms.h"
+
+typedef struct TvmsShimSymbol {
+  const char *name; /* in the library; NULL ends a list */
+  void *slot;       /* a pointer to a function, set before the first call */
+} TvmsShimSymbol;
+
+typedef struct TvmsShimFunction {
+  const char *name; /* with that of the library: "openblas.matmul"; NULL ends a list */
+  TvmsPackedFunc fn;
+} TvmsShimFunction;
+
+typedef struct TvmsShim {
+  int32_t abi_version;
+  const char *name;    /* "openblas" */
+  const char *file;    /* as the loader knows it: "libopenblas.so.0" */
+  const char *package; /* of Debian, that brings the file */
+  const TvmsShimSymbol *symbols;
+  const TvmsShimFunction *functions;
+  int (*start)(void); /* called once, with all symbols known; NULL: nothing to do */
+} TvmsShim;
+
+#endif
