@@ -287,6 +287,12 @@ void run_outside(void (*step)(void *), void *context);
 void schedule_rules_start(void);
 void evaluate_start(void);
 void pattern_hooks_start(void);
+
+/* library_pass.c: an option of a pass as text, and what a text stands for. */
+const char *library_pass_text(Value v);
+Value library_pass_value(const char *text);
+void library_pass_start(void);
+
 Value target_namespace(void);  /* what stdlib/module/tvm/target.tvms is made of */
 Value pattern_namespace(void); /* ... of stdlib/module/tvm/relax/dpl.tvms */
 Value measure_namespace(void); /* the same of stdlib/module/tvm/measure.tvms */

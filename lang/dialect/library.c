@@ -2,8 +2,8 @@
  * stdlib/module/, imported by their path: stdlib/module/tvm/testing.tvms is tvm.testing; the
  * schedule rules: stdlib/schedule/cpu.tvms is tvm.dlight.cpu; and the tensor intrinsics:
  * stdlib/intrin/x86.tvms is tvm.tir.tensor_intrin.x86; and what importers are made of:
- * stdlib/import/onnx/nn.tvms is tvm.relax.frontend.onnx.nn. A file is read when it is first
- * imported. */
+ * stdlib/import/onnx/nn.tvms is tvm.relax.frontend.onnx.nn; and passes. A file is read when it is
+ * first imported. */
 #include "lang/dialect/dialect_impl.h"
 #include "lang/dialect/stdlib.h"
 #include "passes/schedule/schedule.h"
@@ -14,11 +14,9 @@
 static const struct {
   const char *package, *folder;
 } places[] = {
-    {"tvm.dlight.", "stdlib/schedule/"},
-    {"tvm.relax.frontend.onnx.", "stdlib/import/onnx/"},
-    {"tvm.tir.tensor_intrin.", INTRINSICS},
-    {"tvm.s_tir.tensor_intrin.", INTRINSICS},
-    {"", "stdlib/module/"},
+    {"tvm.dlight.", "stdlib/schedule/"},      {"tvm.relax.frontend.onnx.", "stdlib/import/onnx/"},
+    {"tvm.relax.passes.", "stdlib/pass/"},    {"tvm.tir.tensor_intrin.", INTRINSICS},
+    {"tvm.s_tir.tensor_intrin.", INTRINSICS}, {"", "stdlib/module/"},
 };
 
 static const StdlibFile *find_file(const char *dotted) {

@@ -79,6 +79,21 @@ static Value value_passes(Pipeline p) {
   return value_of(&type_passes, NEW(PassValue, .pipeline = p));
 }
 
+/* An option as the text of a pipeline has it; several names as one text, None as the default. */
+static const char *option_text(const Pass *p, const char *name, Value v, Span span) {
+  const PassOption *o = NULL;
+  for (int i = 0; i < p->option_count; i++)
+    if (str_same(p->options[i].name, name)) o = &p->options[i];
+  if (o && o->type == OPTION_VALUE) return library_pass_text(v);
+  if (!o || o->type != OPTION_STR) return value_repr(v);
+  if (value_is_none(v)) return value_repr(value_str(o->otherwise));
+  if (v.type != &type_list && v.type != &type_tuple) return value_repr(v);
+  Str names = {0};
+  for each (Value, item, value_items(v))
+    str_printf(&names, "%s%s", names.len ? ";" : "", value_as_text(*item, "a name", span));
+  return value_repr(value_str(str_text(&names)));
+}
+
 static Value make_pass(Value f, CallArgs *args) {
   const Pass *p = f.object;
   if (args->positional.len > p->option_count)
@@ -86,9 +101,11 @@ static Value make_pass(Value f, CallArgs *args) {
   Str text = {0};
   str_printf(&text, "%s(", p->name);
   for (int i = 0; i < args->positional.len; i++)
-    str_printf(&text, "%s=%s, ", p->options[i].name, value_repr(args->positional.at[i]));
+    str_printf(&text, "%s=%s, ", p->options[i].name,
+               option_text(p, p->options[i].name, args->positional.at[i], args->span));
   for (int i = 0; i < args->names.len; i++)
-    str_printf(&text, "%s=%s, ", args->names.at[i], value_repr(args->named.at[i]));
+    str_printf(&text, "%s=%s, ", args->names.at[i],
+               option_text(p, args->names.at[i], args->named.at[i], args->span));
   str_add(&text, ")");
   return value_passes(pipeline_parse(str_text(&text), args->span));
 }
@@ -103,18 +120,13 @@ typedef struct ScriptPass {
                  such objects, made with the options of the pipeline */
 } ScriptPass;
 
-static Value option_literal(const char *text) {
-  const Source *source = source_add("<option>", text, strlen(text));
-  return eval(env_builtins(), parse_expression(source));
-}
-
 static Value pass_object(ScriptPass *s, const PassContext *context) {
   if (s->body.type != &type_class) return s->body;
   CallArgs args = {0};
   for (int i = 0; i < context->options.len; i++) {
     if (!context->options.at[i].key) continue;
     vec_push(&args.names, context->options.at[i].key);
-    vec_push(&args.named, option_literal(context->options.at[i].value));
+    vec_push(&args.named, library_pass_value(context->options.at[i].value));
   }
   return value_call(s->body, &args);
 }

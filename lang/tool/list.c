@@ -13,7 +13,7 @@ static const char *level_word(PassLevel level) {
 
 void tool_print_pass(const Pass *p) {
   printf("%s (%s)\n  %s\n", p->name, level_word(p->level), p->doc);
-  static const char *const types[] = {"int", "bool", "str"};
+  static const char *const types[] = {"int", "bool", "str", "value"};
   for (int i = 0; i < p->option_count; i++)
     printf("  %s: %s = %s\n      %s\n", p->options[i].name, types[p->options[i].type],
            *p->options[i].otherwise ? p->options[i].otherwise : "\"\"", p->options[i].doc);
