@@ -52,13 +52,24 @@ static Node *run_pipeline(const Pipeline *p, Node *m, Span span) {
   return w.module;
 }
 
+/* A function alone is nobody's to call: a private one is public while passes run, for them not to
+ * drop it. */
+static Node *run_on_function(const Pipeline *p, Value v, Span span) {
+  bool is_function = value_is_node(v, NK_Function) || value_is_node(v, NK_PrimFunc);
+  bool is_private = is_function && !func_symbol(v.node);
+  if (is_private) v = value_node(func_with_attr(v.node, "global_symbol", string_imm("main", span)));
+  Node *out = AS(IRModule, run_pipeline(p, to_module(v, span), span))->functions.at[0];
+  return is_private ? func_with_attr(out, "global_symbol", NULL) : out;
+}
+
 static Value run_passes(Value f, CallArgs *args) {
   PassValue *p = f.object;
   if (args->positional.len != 1 || args->names.len)
     raise("TypeError", args->span, "a pass takes one module");
-  bool lone = !value_is_node(args->positional.at[0], NK_IRModule);
-  Node *out = run_pipeline(&p->pipeline, to_module(args->positional.at[0], args->span), args->span);
-  return value_node(lone ? AS(IRModule, out)->functions.at[0] : out);
+  Value v = args->positional.at[0];
+  if (value_is_node(v, NK_IRModule))
+    return value_node(run_pipeline(&p->pipeline, to_module(v, args->span), args->span));
+  return value_node(run_on_function(&p->pipeline, v, args->span));
 }
 static void passes_repr(Value v, Str *out) {
   str_add(out, pipeline_text(&((PassValue *)v.object)->pipeline));
