@@ -2,6 +2,7 @@
  * modules (a function by its name), struct info. */
 #include "lang/dialect/node_class.h"
 #include "lang/dialect/op.h"
+#include "lang/dialect/op.h"
 
 /* Constants of dtype `plain` as ints: what the dialect makes of an int again. */
 Value dims_value(NodeVec v, DataType plain) {
@@ -126,6 +127,8 @@ static Value tensor_attr(Node *x, const char *name, Span span) {
 }
 
 static Value relax_attr(Value v, const char *name, Span span) {
+  Value said = IS(Op, v.node) ? op_definition_attr(v.node, name) : value_absent();
+  if (said.type) return said;
   Node *info = sinfo_of(v.node);
   if (str_same(name, "struct_info") || str_same(name, "ty"))
     return info ? value_node(info) : value_none();

@@ -82,6 +82,8 @@ static void print_op(const OpInfo *op) {
   }
   printf(")\n  %s\n  fusion pattern: %s; %s\n", op->doc, op->pattern,
          op->is_pure ? "no effects" : "has effects");
+  printf("  mixed precision: %s; %s layout rule; %s gradient\n", op->mixed_precision,
+         op->has_layout_rule ? "a" : "no", op->has_gradient ? "a" : "no");
 }
 
 bool tool_print_op(const char *name) {
