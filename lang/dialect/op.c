@@ -384,16 +384,24 @@ static const char *precision_of(Value given, const char *pattern, Span span) {
   raise("ValueError", span, "mixed_precision is 'always', 'follow' or 'never', found '%s'", text);
 }
 
+/* False: there is none. Without one it is that of the pattern, of the prelude. */
+static Value layout_rule(Env *env, Value given, const char *pattern, Span span) {
+  if (given.type == &type_bool && !given.boolean) return value_none();
+  if (!value_is_none(given)) return given;
+  bool has_one = str_same(pattern, "elementwise") || str_same(pattern, "broadcast");
+  return has_one ? env_get(env, str_intern(str_format("%s_layout", pattern)), span) : value_none();
+}
+
 static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   if (definition->kind != AST_KIND_Def || !args->positional.len)
     raise("TypeError", definition->span, "expected @op(name, ...) above a def");
   AstDef *def = AST_AS(Def, definition);
   Value pattern = keyword(args, "pattern"), pure = keyword(args, "pure"),
         run = keyword(args, "run");
-  OpDefinition *d = NEW(OpDefinition, .infer = keyword(args, "infer"),
-                        .normalize = keyword(args, "normalize"), .sugar = keyword(args, "sugar"),
-                        .layout = keyword(args, "layout"), .gradient = keyword(args, "gradient"),
-                        .compute = has_compute(def) ? function_new(env, definition) : value_none());
+  OpDefinition *d =
+      NEW(OpDefinition, .infer = keyword(args, "infer"), .normalize = keyword(args, "normalize"),
+          .sugar = keyword(args, "sugar"), .gradient = keyword(args, "gradient"),
+          .compute = has_compute(def) ? function_new(env, definition) : value_none());
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
     OpParam param = {.name = p->name,
@@ -410,6 +418,7 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   d->info.pattern = value_is_none(pattern) ? "opaque" : value_text(pattern);
   d->info.mixed_precision =
       precision_of(keyword(args, "mixed_precision"), d->info.pattern, args->span);
+  d->layout = layout_rule(env, keyword(args, "layout"), d->info.pattern, args->span);
   d->info.has_layout_rule = !value_is_none(d->layout);
   d->info.has_gradient = !value_is_none(d->gradient);
   d->info.infer = infer_call;

@@ -53,6 +53,27 @@ static Node *kernel_for(Reuse *r, Node *global, PrimFunc *f, int in, int out) {
   return made;
 }
 
+typedef struct Emit {
+  Reuse *reuse;
+  NodeVec *out;
+} Emit;
+
+/* Allocations wait until something mentions them. */
+static WalkResult emit_waiting(Walker *w, Node *n) {
+  Emit *e = w->context;
+  Node *waiting = IS(RelaxVar, n) ? map_get(&e->reuse->fresh, n) : NULL;
+  if (!waiting) return WALK_ON;
+  map_remove(&e->reuse->fresh, n);
+  vec_push(e->out, waiting);
+  return WALK_ON;
+}
+
+static void emit_operands(Reuse *r, Node *value, NodeVec *out) {
+  Emit e = {r, out};
+  Walker w = {.enter = emit_waiting, .context = &e};
+  walk(&w, value);
+}
+
 /* The call in place, with the view before it; false if it can't be. */
 static bool rewrite_call(Reuse *r, Node *binding, NodeVec *out) {
   RelaxCall *c = AS(RelaxCall, AS(VarBinding, binding)->value);
@@ -76,26 +97,12 @@ static bool rewrite_call(Reuse *r, Node *binding, NodeVec *out) {
           memory_view(operand, sinfo_of(result), int_imm(INT64, 0, c->node.span), c->node.span);
       vec_push(out, memory_bind(result, view));
       map_remove(&r->fresh, result);
+      emit_operands(r, &copy.node, out);
       vec_push(out, memory_bind(AS(VarBinding, binding)->var, gc_copy(&copy, sizeof copy)));
       return true;
     }
   }
   return false;
-}
-
-typedef struct Emit {
-  Reuse *reuse;
-  NodeVec *out;
-} Emit;
-
-/* Allocations wait until something mentions them. */
-static WalkResult emit_waiting(Walker *w, Node *n) {
-  Emit *e = w->context;
-  Node *waiting = IS(RelaxVar, n) ? map_get(&e->reuse->fresh, n) : NULL;
-  if (!waiting) return WALK_ON;
-  map_remove(&e->reuse->fresh, n);
-  vec_push(e->out, waiting);
-  return WALK_ON;
 }
 
 static void rewrite(Bindings *b, NodeVec bindings, NodeVec *out) {
@@ -108,9 +115,7 @@ static void rewrite(Bindings *b, NodeVec bindings, NodeVec *out) {
       continue;
     }
     if (IS(VarBinding, *n) && IS(RelaxCall, value) && rewrite_call(r, *n, out)) continue;
-    Emit e = {r, out};
-    Walker w = {.enter = emit_waiting, .context = &e};
-    walk(&w, value);
+    emit_operands(r, value, out);
     vec_push(out, *n);
   }
   for (int i = 0; i < r->fresh.len; i++)
