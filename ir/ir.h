@@ -316,6 +316,10 @@ typedef struct OpInfo {
                    * the operands and then the attributes */
   /* "elementwise", "broadcast", "injective", "reduce", "out_fusable" or "opaque" */
   const char *pattern;
+  /* What ToMixedPrecision does: "always", in half floats; "follow", if its operands are so already;
+   * "never" */
+  const char *mixed_precision;
+  bool has_layout_rule, has_gradient; /* for ConvertLayout and Gradient */
   /* Struct info of a RelaxCall of this op, from its operands and attributes; raises on bad
    * operands. */
   Node *(*infer)(const struct OpInfo *op, Node *call);

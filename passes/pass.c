@@ -47,6 +47,13 @@ const char *pass_option_str(const PassContext *context, const char *name) {
   return text;
 }
 
+Node *(*library_pass_hook)(Node *n, const PassContext *context);
+
+Node *pass_of_library(Node *n, const PassContext *context) {
+  REQUIRE(library_pass_hook, "nobody runs passes of the standard library");
+  return library_pass_hook(n, context);
+}
+
 int64_t pass_option_int(const PassContext *context, const char *name) {
   return strtoll(pass_option_str(context, name), NULL, 10);
 }

@@ -13,7 +13,8 @@
 typedef enum { PASS_MODULE, PASS_GRAPH, PASS_PRIM } PassLevel;
 
 typedef struct PassOption {
-  enum { OPTION_INT, OPTION_BOOL, OPTION_STR } type;
+  /* VALUE: any literal; from script any value, which stands in texts as given(number) */
+  enum { OPTION_INT, OPTION_BOOL, OPTION_STR, OPTION_VALUE } type;
   const char *name, *otherwise, *doc;
 } PassOption;
 
@@ -33,6 +34,7 @@ typedef struct Pass {
   int option_count;
   void *definition; /* of lang: a pass written in script, which takes options of any name; their
                        texts are literals */
+  const char *file; /* of a row written in the language: stdlib/pass/<file>.tvms; else NULL */
 } Pass;
 
 int64_t pass_option_int(const PassContext *context, const char *name);
@@ -80,6 +82,10 @@ void pipeline_register(const NamedPipeline *rows, int n);
 const NamedPipeline *pipeline_find(const char *name);
 const NamedPipeline *pipeline_at(int i);
 
+/* Set by lang: runs a pass of stdlib/pass/. */
+extern Node *(*library_pass_hook)(Node *n, const PassContext *context);
+Node *pass_of_library(Node *n, const PassContext *context);
+
 /* Set by lang: the schedule that the rules of the language find for a tensor program, or the same
  * program. The rules and the target are those of the context. */
 extern Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
@@ -101,6 +107,7 @@ void passes_start(void);
 
 #define PASS(Name, function, level, doc) Node *pass_##function(Node *n, const PassContext *context);
 #define OPT(type, name, otherwise, doc)
+#define LIBRARY_PASS(Name, file, level, doc)
 #define END
 #include "passes/pass.def"
 

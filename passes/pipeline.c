@@ -29,6 +29,76 @@ static const PassOption *find_option(const Pass *p, const char *name, Span span)
   error_raisef("PipelineError", span, "%s has no option '%s'%s", p->name, name, str_text(&all));
 }
 
+/* ---- literals as text that reads back the same ---- */
+
+static bool add_literal(Str *s, Ast *value);
+
+static bool add_items(Str *s, AstVec items, const char *brackets) {
+  str_add_char(s, brackets[0]);
+  for (int i = 0; i < items.len; i++) {
+    if (i) str_add(s, ", ");
+    if (!add_literal(s, items.at[i])) return false;
+  }
+  if (*brackets == '(' && items.len == 1) str_add_char(s, ',');
+  str_add_char(s, brackets[1]);
+  return true;
+}
+
+static bool add_dict(Str *s, AstDict *d) {
+  str_add_char(s, '{');
+  for (int i = 0; i < d->keys.len; i++) {
+    if (i) str_add(s, ", ");
+    if (!d->keys.at[i] || !add_literal(s, d->keys.at[i])) return false;
+    str_add(s, ": ");
+    if (!add_literal(s, d->values.at[i])) return false;
+  }
+  str_add_char(s, '}');
+  return true;
+}
+
+static bool add_literal(Str *s, Ast *value) {
+  switch (value->kind) {
+  case AST_KIND_Unary: {
+    Ast *number = AST_AS(Unary, value)->operand;
+    str_add_char(s, '-');
+    return AST_AS(Unary, value)->op == AST_NEG &&
+           (number->kind == AST_KIND_Int || number->kind == AST_KIND_Float) &&
+           add_literal(s, number);
+  }
+  case AST_KIND_Int:
+    str_printf(s, "%llu", (unsigned long long)AST_AS(Int, value)->value);
+    return !AST_AS(Int, value)->too_large;
+  case AST_KIND_Float: return str_add_double(s, AST_AS(Float, value)->value), true;
+  case AST_KIND_Bool: return str_add(s, AST_AS(Bool, value)->value ? "True" : "False"), true;
+  case AST_KIND_None: return str_add(s, "None"), true;
+  case AST_KIND_Str:
+    return str_add_quoted(s, AST_AS(Str, value)->text, strlen(AST_AS(Str, value)->text)), true;
+  case AST_KIND_List: return add_items(s, AST_AS(List, value)->items, "[]");
+  case AST_KIND_Tuple: return add_items(s, AST_AS(Tuple, value)->items, "()");
+  case AST_KIND_Dict: return add_dict(s, AST_AS(Dict, value));
+  default: return false;
+  }
+}
+
+/* given(3): a value that a script has put down. */
+static const char *given_text(Ast *value) {
+  if (value->kind != AST_KIND_Call) return NULL;
+  AstCall *c = AST_AS(Call, value);
+  bool fits = c->func->kind == AST_KIND_Name && str_same(AST_AS(Name, c->func)->name, "given") &&
+              c->args.len == 1 && c->args.at[0]->kind == AST_KIND_Int;
+  return fits ? str_format("given(%d)", (int)AST_AS(Int, c->args.at[0])->value) : NULL;
+}
+
+static const char *literal_text(const Pass *p, const char *option, Ast *value) {
+  Str s = {0};
+  const char *given = given_text(value);
+  if (given) return given;
+  if (!add_literal(&s, value))
+    error_raisef("PipelineError", value->span, "option '%s' of %s takes a literal", option,
+                 p->name);
+  return str_text(&s);
+}
+
 /* The text of an option's value, checked against its type. */
 static const char *option_value(const Pass *p, const PassOption *o, Ast *value) {
   bool negative = value->kind == AST_KIND_Unary && AST_AS(Unary, value)->op == AST_NEG;
@@ -39,28 +109,11 @@ static const char *option_value(const Pass *p, const PassOption *o, Ast *value) 
     return AST_AS(Bool, value)->value ? "1" : "0";
   if (o->type == OPTION_BOOL && value->kind == AST_KIND_Int && AST_AS(Int, value)->value <= 1)
     return AST_AS(Int, value)->value ? "1" : "0";
+  if (o->type == OPTION_VALUE) return literal_text(p, o->name, value);
   if (o->type == OPTION_STR && value->kind == AST_KIND_Str) return AST_AS(Str, value)->text;
   static const char *const types[] = {"an integer", "True or False", "a string"};
   error_raisef("PipelineError", value->span, "option '%s' of %s takes %s", o->name, p->name,
                types[o->type]);
-}
-
-/* A literal as text that reads back the same: an option of a pass from script. */
-static const char *literal_text(const Pass *p, Ast *value) {
-  Str s = {0};
-  bool negative = value->kind == AST_KIND_Unary && AST_AS(Unary, value)->op == AST_NEG;
-  Ast *plain = negative ? AST_AS(Unary, value)->operand : value;
-  if (negative) str_add_char(&s, '-');
-  if (plain->kind == AST_KIND_Int && !AST_AS(Int, plain)->too_large)
-    str_printf(&s, "%llu", (unsigned long long)AST_AS(Int, plain)->value);
-  else if (plain->kind == AST_KIND_Float) str_add_double(&s, AST_AS(Float, plain)->value);
-  else if (value->kind == AST_KIND_Bool) str_add(&s, AST_AS(Bool, value)->value ? "True" : "False");
-  else if (value->kind == AST_KIND_Str)
-    str_add_quoted(&s, AST_AS(Str, value)->text, strlen(AST_AS(Str, value)->text));
-  else
-    error_raisef("PipelineError", value->span,
-                 "an option of %s is a number, True, False or a string", p->name);
-  return str_text(&s);
 }
 
 static Map default_options(const Pass *p) {
@@ -91,7 +144,7 @@ static void add_item(Pipeline *out, Ast *item) {
       error_raisef("PipelineError", arg->span, "options are given by name: %s(option=value)", name);
     const char *key = AST_AS(Keyword, arg)->name;
     Ast *value = AST_AS(Keyword, arg)->value;
-    const char *text = p->definition ? literal_text(p, value)
+    const char *text = p->definition ? literal_text(p, key, value)
                                      : option_value(p, find_option(p, key, arg->span), value);
     map_set(&call.options, str_intern(key), (void *)(uintptr_t)text);
   }
@@ -119,7 +172,7 @@ Pipeline pipeline_parse(const char *text, Span span) {
 }
 
 static void add_option_text(Str *s, const PassOption *o, const char *value) {
-  if (o->type == OPTION_INT) str_add(s, value);
+  if (o->type == OPTION_INT || o->type == OPTION_VALUE) str_add(s, value);
   else if (o->type == OPTION_BOOL) str_add(s, str_same(value, "1") ? "True" : "False");
   else str_add_quoted(s, value, strlen(value));
 }

@@ -3,29 +3,35 @@
 #include "passes/passes.h"
 
 #define PASS(Name, function, level, doc) Node *pass_##function(Node *n, const PassContext *context);
+#define LIBRARY_PASS(Name, file, level, doc)
 #define OPT(type, name, otherwise, doc)
 #define END
 #include PASS_FILE
 
-#define PASS(Name, function, level, doc) static const PassOption Name##_options[] = {
-#define OPT(type, name, otherwise, doc)  {OPTION_##type, #name, otherwise, doc},
+#define PASS(Name, function, level, doc)     static const PassOption Name##_options[] = {
+#define LIBRARY_PASS(Name, file, level, doc) PASS(Name, file, level, doc)
+#define OPT(type, name, otherwise, doc)      {OPTION_##type, #name, otherwise, doc},
 #define END                                                                                        \
   { OPTION_INT, NULL, NULL, NULL }                                                                 \
   }                                                                                                \
   ;
 #include PASS_FILE
 
-static const Pass rows[] = {
-#define PASS(Name, function, level, doc)                                                           \
+#define ROW(Name, level, doc, run, file)                                                           \
   {#Name,                                                                                          \
    PASS_##level,                                                                                   \
    doc,                                                                                            \
-   pass_##function,                                                                                \
+   run,                                                                                            \
    Name##_options,                                                                                 \
    (int)(sizeof Name##_options / sizeof *Name##_options) - 1,                                      \
-   NULL},
+   NULL,                                                                                           \
+   file},
+static const Pass rows[] = {
+#define PASS(Name, function, level, doc)     ROW(Name, level, doc, pass_##function, NULL)
+#define LIBRARY_PASS(Name, file, level, doc) ROW(Name, level, doc, pass_of_library, #file)
 #define OPT(type, name, otherwise, doc)
 #define END
 #include PASS_FILE
 };
+#undef ROW
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -22,17 +22,16 @@ static Node *simplify_terms(Mutator *m, Node *n) {
   Node *known = map_get(&analyzer->sums, n), *out = n;
   if (known) return known;
   Node *a = simplify_terms(m, as_binary(n)->a), *b = simplify_terms(m, as_binary(n)->b);
-  if (a != as_binary(n)->a || b != as_binary(n)->b) out = arith_binary(n->kind, a, b, n->span);
+  Node *folded = fold_binary(n->kind, a, b, n->span);
+  if (folded) out = folded;
+  else if (a != as_binary(n)->a || b != as_binary(n)->b)
+    out = arith_binary(n->kind, a, b, n->span);
   map_set(&analyzer->sums, n, out);
   return out;
 }
 
 static Node *simplify_whole_sum(Mutator *m, Node *n) {
   n = simplify_terms(m, n);
-  Node *folded = node_is_binary(n->kind)
-                     ? fold_binary(n->kind, as_binary(n)->a, as_binary(n)->b, n->span)
-                     : NULL;
-  if (folded) n = folded;
   return is_sum(n) && !content_of(m->context, n).state ? simplify_sum(m->context, n) : n;
 }
 

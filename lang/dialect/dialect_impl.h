@@ -292,6 +292,11 @@ Value pattern_namespace(void);       /* ... of stdlib/module/tvm/relax/dpl.tvms 
 Value pattern_files_namespace(void); /* ... of stdlib/module/tvm/relax/backend/library.tvms */
 Value measure_namespace(void);       /* the same of stdlib/module/tvm/measure.tvms */
 
+/* library_pass.c: an option of a pass as text, and what a text stands for. */
+const char *library_pass_text(Value v);
+Value library_pass_value(const char *text);
+void library_pass_start(void);
+
 /* ---- modules of the standard library, written in the language (library.c) ---- */
 
 void library_start(void);

@@ -3,8 +3,8 @@
  * schedule rules: stdlib/schedule/cpu.tvms is tvm.dlight.cpu; and the tensor intrinsics:
  * stdlib/intrin/x86.tvms is tvm.tir.tensor_intrin.x86; and what importers are made of:
  * stdlib/import/onnx/nn.tvms is tvm.relax.frontend.onnx.nn; and the patterns of libraries:
- * stdlib/library/dnnl.tvms is tvm.relax.backend.contrib.dnnl. A file is read when it is first
- * imported. */
+ * stdlib/library/dnnl.tvms is tvm.relax.backend.contrib.dnnl; and passes. A file is read when it is
+ * first imported. */
 #include "lang/dialect/dialect_impl.h"
 #include "ir/target.h"
 #include "lang/dialect/stdlib.h"
@@ -21,6 +21,7 @@ static const struct {
 } places[] = {
     {"tvm.dlight.", "stdlib/schedule/"},      {"tvm.relax.frontend.onnx.", "stdlib/import/onnx/"},
     {LIBRARIES_PACKAGE, LIBRARIES},           {"tvm.tir.tensor_intrin.", INTRINSICS},
+    {"tvm.relax.passes.", "stdlib/pass/"},    {"tvm.tir.tensor_intrin.", INTRINSICS},
     {"tvm.s_tir.tensor_intrin.", INTRINSICS}, {"", "stdlib/module/"},
 };
 

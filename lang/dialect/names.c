@@ -351,4 +351,5 @@ void dialect_start(void) {
   schedule_rules_start();
   evaluate_start();
   pattern_hooks_start();
+  library_pass_start();
 }

@@ -2,6 +2,7 @@
  * modules (a function by its name), struct info. */
 #include "lang/dialect/node_class.h"
 #include "lang/dialect/op.h"
+#include "lang/dialect/op.h"
 
 /* Constants of dtype `plain` as ints: what the dialect makes of an int again. */
 Value dims_value(NodeVec v, DataType plain) {
@@ -126,6 +127,8 @@ static Value tensor_attr(Node *x, const char *name, Span span) {
 }
 
 static Value relax_attr(Value v, const char *name, Span span) {
+  Value said = IS(Op, v.node) ? op_definition_attr(v.node, name) : value_absent();
+  if (said.type) return said;
   Node *info = sinfo_of(v.node);
   if (str_same(name, "struct_info") || str_same(name, "ty"))
     return info ? value_node(info) : value_none();
@@ -221,6 +224,25 @@ static Value node_show(BuiltinCall *call) {
 }
 static const Builtin specialize_method = {"specialize", "param_map", func_specialize,
                                           "with parameters fixed: {n: 16}"};
+/* Methods of graph functions that are passes of the standard library. */
+static Value bound_by(BuiltinCall *call, const char *home) {
+  Value args[] = {call->self, call->args[0]};
+  return value_call_with(library_attr(home, "bound"), 2, args, call->span);
+}
+static Value func_bind_params(BuiltinCall *call) {
+  return bound_by(call, "tvm.relax.passes.bind_params");
+}
+static Value func_bind_symbolic_vars(BuiltinCall *call) {
+  return bound_by(call, "tvm.relax.passes.bind_symbolic_vars");
+}
+static const Builtin graph_func_methods[] = {
+    {"bind_params", "binding_map", func_bind_params,
+     "with values in the place of parameters: {name: value}"},
+    {"bind_symbolic_vars", "binding_map", func_bind_symbolic_vars,
+     "with dims replaced: {name: value}"},
+};
+enum { GRAPH_FUNC_METHODS = sizeof graph_func_methods / sizeof *graph_func_methods };
+
 static const Builtin func_methods[] = {
     {"with_attr", "key, value?", func_with_attr_method,
      "a copy with an attribute, or those of a dict"},
@@ -253,6 +275,10 @@ static Value func_attr_value(Value v, const char *name) {
   if (str_same(name, "struct_info") && IS(Function, v.node)) return value_node(sinfo_of(v.node));
   if (IS(PrimFunc, v.node) && str_same(name, "specialize"))
     return value_method(&specialize_method, v);
+  Value method = IS(Function, v.node)
+                     ? builtin_method(graph_func_methods, GRAPH_FUNC_METHODS, v, name)
+                     : value_absent();
+  if (method.type) return method;
   return builtin_method(func_methods, FUNC_METHODS, v, name);
 }
 

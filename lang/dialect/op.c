@@ -4,7 +4,9 @@
  * attributes. Its body computes the result with te; without one but for the docstring the operator
  * has no compute: run= is then a function of the language that computes it from values, at run
  * time. infer= gives the struct info from that of the operands, normalize= and sugar= the normal
- * form of a call (op_call.c). A file of stdlib is read when one of its names is first asked for. */
+ * form of a call (op_call.c). pattern=, mixed_precision=, layout= and gradient= are for passes:
+ * stdlib/pass/ says what its functions are called with. A file of stdlib is read when one of its
+ * names is first asked for. */
 #include "lang/dialect/op.h"
 #include "lang/dialect/packed.h"
 #include "lang/dialect/stdlib.h"
@@ -44,7 +46,17 @@ static void read_library_file(const StdlibFile *f, Env *env) {
   exec_block(env, &tree->body);
 }
 
-extern const TreeDecorator decorate_op;
+extern Value op_definition_attr(const Node *op, const char *name) {
+  const OpInfo *info = op_info_of(op);
+  if (!info) return value_absent();
+  if (str_same(name, "pattern")) return value_str(info->pattern);
+  if (str_same(name, "mixed_precision")) return value_str(info->mixed_precision);
+  if (str_same(name, "layout")) return definition_of(info)->layout;
+  if (str_same(name, "gradient")) return definition_of(info)->gradient;
+  return value_absent();
+}
+
+const TreeDecorator decorate_op;
 
 static Env *library_scope(void) {
   if (library_env) return library_env;
@@ -359,15 +371,37 @@ static void register_run(const char *name, Value run, Span span) {
   if (status) raise("ValueError", span, "%s", tvms_last_error());
 }
 
+static const char *precision_of(Value given, const char *pattern, Span span) {
+  static const char *const policies[] = {"always", "follow", "never"};
+  if (value_is_none(given)) {
+    bool moves_elements = str_same(pattern, "elementwise") || str_same(pattern, "broadcast") ||
+                          str_same(pattern, "injective");
+    return moves_elements ? "follow" : "never";
+  }
+  const char *text = value_as_text(given, "mixed_precision", span);
+  for (int i = 0; i < 3; i++)
+    if (str_same(text, policies[i])) return policies[i];
+  raise("ValueError", span, "mixed_precision is 'always', 'follow' or 'never', found '%s'", text);
+}
+
+/* False: there is none. Without one it is that of the pattern, of the prelude. */
+static Value layout_rule(Env *env, Value given, const char *pattern, Span span) {
+  if (given.type == &type_bool && !given.boolean) return value_none();
+  if (!value_is_none(given)) return given;
+  bool has_one = str_same(pattern, "elementwise") || str_same(pattern, "broadcast");
+  return has_one ? env_get(env, str_intern(str_format("%s_layout", pattern)), span) : value_none();
+}
+
 static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   if (definition->kind != AST_KIND_Def || !args->positional.len)
     raise("TypeError", definition->span, "expected @op(name, ...) above a def");
   AstDef *def = AST_AS(Def, definition);
   Value pattern = keyword(args, "pattern"), pure = keyword(args, "pure"),
         run = keyword(args, "run");
-  OpDefinition *d = NEW(OpDefinition, .infer = keyword(args, "infer"),
-                        .normalize = keyword(args, "normalize"), .sugar = keyword(args, "sugar"),
-                        .compute = has_compute(def) ? function_new(env, definition) : value_none());
+  OpDefinition *d =
+      NEW(OpDefinition, .infer = keyword(args, "infer"), .normalize = keyword(args, "normalize"),
+          .sugar = keyword(args, "sugar"), .gradient = keyword(args, "gradient"),
+          .compute = has_compute(def) ? function_new(env, definition) : value_none());
   for each (Ast *, item, &def->params) {
     AstParam *p = AST_AS(Param, *item);
     OpParam param = {.name = p->name,
@@ -382,6 +416,11 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   d->info.is_pure = value_is_none(pure) || value_truth(pure, args->span);
   d->info.is_packed = !d->info.is_pure || !value_is_none(run);
   d->info.pattern = value_is_none(pattern) ? "opaque" : value_text(pattern);
+  d->info.mixed_precision =
+      precision_of(keyword(args, "mixed_precision"), d->info.pattern, args->span);
+  d->layout = layout_rule(env, keyword(args, "layout"), d->info.pattern, args->span);
+  d->info.has_layout_rule = !value_is_none(d->layout);
+  d->info.has_gradient = !value_is_none(d->gradient);
   d->info.infer = infer_call;
   d->info.legalize = legalize_call;
   d->info.definition = d;

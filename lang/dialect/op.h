@@ -37,6 +37,7 @@ typedef struct OpDefinition {
   VEC(OpParam) params;
   Value infer, compute;   /* functions of the library; compute may be None */
   Value normalize, sugar; /* None, or: see call_op */
+  Value layout, gradient; /* None, or what the passes ConvertLayout and Gradient call */
 } OpDefinition;
 
 static inline OpDefinition *definition_of(const OpInfo *info) { return info->definition; }
@@ -63,6 +64,10 @@ Value op_operand_info(const OpParam *p, Node *n);
 /* The arguments of a function of the definition: operands by `operand`, attributes as values. */
 ValueVec op_library_args(const OpDefinition *d, RelaxCall *call,
                          Value (*operand)(const OpParam *p, Node *n));
+
+/* What the definition says, for passes in the language: op.pattern, op.mixed_precision, op.layout,
+ * op.gradient; absent if the name is none of these or the operator has no definition. */
+Value op_definition_attr(const Node *op, const char *name);
 
 /* R.add and the like as a callable value. */
 extern const ValueType type_op;

@@ -52,13 +52,24 @@ static Node *run_pipeline(const Pipeline *p, Node *m, Span span) {
   return w.module;
 }
 
+/* A function alone is nobody's to call: a private one is public while passes run, for them not to
+ * drop it. */
+static Node *run_on_function(const Pipeline *p, Value v, Span span) {
+  bool is_function = value_is_node(v, NK_Function) || value_is_node(v, NK_PrimFunc);
+  bool is_private = is_function && !func_symbol(v.node);
+  if (is_private) v = value_node(func_with_attr(v.node, "global_symbol", string_imm("main", span)));
+  Node *out = AS(IRModule, run_pipeline(p, to_module(v, span), span))->functions.at[0];
+  return is_private ? func_with_attr(out, "global_symbol", NULL) : out;
+}
+
 static Value run_passes(Value f, CallArgs *args) {
   PassValue *p = f.object;
   if (args->positional.len != 1 || args->names.len)
     raise("TypeError", args->span, "a pass takes one module");
-  bool lone = !value_is_node(args->positional.at[0], NK_IRModule);
-  Node *out = run_pipeline(&p->pipeline, to_module(args->positional.at[0], args->span), args->span);
-  return value_node(lone ? AS(IRModule, out)->functions.at[0] : out);
+  Value v = args->positional.at[0];
+  if (value_is_node(v, NK_IRModule))
+    return value_node(run_pipeline(&p->pipeline, to_module(v, args->span), args->span));
+  return value_node(run_on_function(&p->pipeline, v, args->span));
 }
 static void passes_repr(Value v, Str *out) {
   str_add(out, pipeline_text(&((PassValue *)v.object)->pipeline));
@@ -79,6 +90,21 @@ static Value value_passes(Pipeline p) {
   return value_of(&type_passes, NEW(PassValue, .pipeline = p));
 }
 
+/* An option as the text of a pipeline has it; several names as one text, None as the default. */
+static const char *option_text(const Pass *p, const char *name, Value v, Span span) {
+  const PassOption *o = NULL;
+  for (int i = 0; i < p->option_count; i++)
+    if (str_same(p->options[i].name, name)) o = &p->options[i];
+  if (o && o->type == OPTION_VALUE) return library_pass_text(v);
+  if (!o || o->type != OPTION_STR) return value_repr(v);
+  if (value_is_none(v)) return value_repr(value_str(o->otherwise));
+  if (v.type != &type_list && v.type != &type_tuple) return value_repr(v);
+  Str names = {0};
+  for each (Value, item, value_items(v))
+    str_printf(&names, "%s%s", names.len ? ";" : "", value_as_text(*item, "a name", span));
+  return value_repr(value_str(str_text(&names)));
+}
+
 static Value make_pass(Value f, CallArgs *args) {
   const Pass *p = f.object;
   if (args->positional.len > p->option_count)
@@ -86,9 +112,11 @@ static Value make_pass(Value f, CallArgs *args) {
   Str text = {0};
   str_printf(&text, "%s(", p->name);
   for (int i = 0; i < args->positional.len; i++)
-    str_printf(&text, "%s=%s, ", p->options[i].name, value_repr(args->positional.at[i]));
+    str_printf(&text, "%s=%s, ", p->options[i].name,
+               option_text(p, p->options[i].name, args->positional.at[i], args->span));
   for (int i = 0; i < args->names.len; i++)
-    str_printf(&text, "%s=%s, ", args->names.at[i], value_repr(args->named.at[i]));
+    str_printf(&text, "%s=%s, ", args->names.at[i],
+               option_text(p, args->names.at[i], args->named.at[i], args->span));
   str_add(&text, ")");
   return value_passes(pipeline_parse(str_text(&text), args->span));
 }
@@ -103,18 +131,13 @@ typedef struct ScriptPass {
                  such objects, made with the options of the pipeline */
 } ScriptPass;
 
-static Value option_literal(const char *text) {
-  const Source *source = source_add("<option>", text, strlen(text));
-  return eval(env_builtins(), parse_expression(source));
-}
-
 static Value pass_object(ScriptPass *s, const PassContext *context) {
   if (s->body.type != &type_class) return s->body;
   CallArgs args = {0};
   for (int i = 0; i < context->options.len; i++) {
     if (!context->options.at[i].key) continue;
     vec_push(&args.names, context->options.at[i].key);
-    vec_push(&args.named, option_literal(context->options.at[i].value));
+    vec_push(&args.named, library_pass_value(context->options.at[i].value));
   }
   return value_call(s->body, &args);
 }

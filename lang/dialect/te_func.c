@@ -134,6 +134,7 @@ static WalkResult note_reads(Walker *w, Node *n) {
   WholeReads *r = w->context;
   if (IS(Block, n))
     for each (Node *, b, &AS(Block, n)->alloc_buffers) map_set(&r->inside, *b, *b);
+  if (IS(DeclBuffer, n)) map_set(&r->inside, AS(DeclBuffer, n)->buffer, n);
   if (IS(BufferLoad, n) && !map_has(&r->inside, AS(BufferLoad, n)->buffer))
     add_region(&r->reads, &r->seen, AS(BufferLoad, n)->buffer);
   return WALK_ON;

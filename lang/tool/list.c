@@ -15,7 +15,7 @@ static const char *level_word(PassLevel level) {
 
 void tool_print_pass(const Pass *p) {
   printf("%s (%s)\n  %s\n", p->name, level_word(p->level), p->doc);
-  static const char *const types[] = {"int", "bool", "str"};
+  static const char *const types[] = {"int", "bool", "str", "value"};
   for (int i = 0; i < p->option_count; i++)
     printf("  %s: %s = %s\n      %s\n", p->options[i].name, types[p->options[i].type],
            *p->options[i].otherwise ? p->options[i].otherwise : "\"\"", p->options[i].doc);
@@ -107,6 +107,8 @@ static void print_op(const OpInfo *op) {
   }
   printf(")\n  %s\n  fusion pattern: %s; %s\n", op->doc, op->pattern,
          op->is_pure ? "no effects" : "has effects");
+  printf("  mixed precision: %s; %s layout rule; %s gradient\n", op->mixed_precision,
+         op->has_layout_rule ? "a" : "no", op->has_gradient ? "a" : "no");
 }
 
 bool tool_print_op(const char *name) {
