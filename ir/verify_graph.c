@@ -89,30 +89,64 @@ static void check_normal_form(Verifier *v, Node *n) {
 
 /* ---- calls ---- */
 
-/* How many tensors a call of a tensor program gives, outputs included; -1: not known. */
-static int count_given(RelaxCall *c) {
-  if (c->args.len < 2) return -1;
-  Node *inputs = c->args.at[1], *info = sinfo_of(inputs);
-  if (!IS(TupleStructInfo, info)) return -1;
-  int n = AS(TupleStructInfo, info)->fields.len + c->sinfo_args.len;
-  Node *inplace = dict_get(c->attrs, "inplace_indices");
-  for (int i = 0; IS(Array, inplace) && i < AS(Array, inplace)->items.len; i++) {
-    int64_t index;
-    n -= expr_is_const_int(AS(Array, inplace)->items.at[i], &index) && index >= 0;
+/* The struct info of what a call of a tensor program gives it, outputs and scalars included. False:
+ * not known. Operands that are written in place are outputs as well, but given once. */
+static bool infos_given(RelaxCall *c, NodeVec *out) {
+  if (c->args.len < 2) return false;
+  Node *info = sinfo_of(c->args.at[1]), *inplace = dict_get(c->attrs, "inplace_indices");
+  if (!IS(TupleStructInfo, info)) return false;
+  for each (Node *, f, &AS(TupleStructInfo, info)->fields) vec_push(out, *f);
+  for (int i = 0; i < c->sinfo_args.len; i++) {
+    int64_t operand = -1;
+    bool is_operand = IS(Array, inplace) && i < AS(Array, inplace)->items.len &&
+                      expr_is_const_int(AS(Array, inplace)->items.at[i], &operand) && operand >= 0;
+    if (!is_operand) vec_push(out, c->sinfo_args.at[i]);
   }
   if (c->args.len > 2 && IS(ShapeExpr, c->args.at[2]))
-    n += AS(ShapeExpr, c->args.at[2])->values.len;
-  return n;
+    for each (Node *, x, &AS(ShapeExpr, c->args.at[2])->values)
+      vec_push(out, MAKE(PrimStructInfo, (*x)->span, VOID_TYPE, .elem = (*x)->dtype, .value = *x));
+  return true;
+}
+
+/* Why the parameter can't be what it is given; NULL if it may. */
+static const char *why_not_param(PrimFunc *f, int i, Node *info) {
+  Node *param = f->params.at[i], *buffer = f->buffers.at[i];
+  if (IS(PrimStructInfo, info)) return buffer ? "it is a buffer" : NULL;
+  if (!IS(TensorStructInfo, info)) return NULL;
+  if (!buffer)
+    return dtype_is_handle(param->dtype)
+               ? NULL
+               : str_format("it is a scalar, %s", dtype_text(param->dtype));
+  TensorStructInfo *t = AS(TensorStructInfo, info);
+  int ndim = AS(Buffer, buffer)->shape.len;
+  if (t->ndim >= 0 && t->ndim != ndim) return str_format("its rank is %d", ndim);
+  if (!dtype_is_void(t->elem) && !dtype_equal(t->elem, AS(Buffer, buffer)->elem))
+    return str_format("its dtype is %s", dtype_text(AS(Buffer, buffer)->elem));
+  return NULL;
 }
 
 static void check_tensor_call(Verifier *v, RelaxCall *c) {
   Node *callee = c->args.len ? c->args.at[0] : NULL;
   if (!IS(GlobalVar, callee)) return;
+  const char *name = AS(GlobalVar, callee)->name;
   Node *f = verify_global(v, callee);
-  int given = count_given(c);
-  if (IS(PrimFunc, f) && given >= 0 && given != AS(PrimFunc, f)->params.len)
-    verify_fault(v, E0406, &c->node, "'%s' takes %d arguments, but the call gives %d",
-                 AS(GlobalVar, callee)->name, AS(PrimFunc, f)->params.len, given);
+  NodeVec given = {0};
+  if (!IS(PrimFunc, f) || !infos_given(c, &given)) return;
+  NodeVec params = AS(PrimFunc, f)->params;
+  if (given.len != params.len) {
+    verify_fault(v, E0406, &c->node, "'%s' takes %d arguments, but the call gives %d", name,
+                 params.len, given.len);
+    return;
+  }
+  for (int i = 0; i < given.len; i++) {
+    const char *why = why_not_param(AS(PrimFunc, f), i, given.at[i]);
+    if (!why) continue;
+    verify_fault(v, E0407, &c->node,
+                 "parameter '%s' of '%s' is given %s, but %s: operands come first, then outputs, "
+                 "then the scalars of tir_vars",
+                 AS(Var, params.at[i])->name, name, ir_print(given.at[i], NULL), why);
+    return;
+  }
 }
 
 static void check_call(Verifier *v, RelaxCall *c) {

@@ -222,9 +222,22 @@ void diag_print(FILE *out, const Diag *d, DiagForm form) {
   fprintf(out, "%s\n", str_text(&s));
 }
 
+/* A loop of the script that writes out statements meets a fault of theirs once for each value. */
+static bool is_told(const DiagVec *list, int n) {
+  const Diag *d = list->at[n];
+  for (int i = 0; i < n; i++) {
+    const Diag *other = list->at[i];
+    if (other->span.lo == d->span.lo && other->span.hi == d->span.hi && other->code == d->code &&
+        other->severity == d->severity && strcmp(other->text, d->text) == 0)
+      return true;
+  }
+  return false;
+}
+
 int diag_flush(FILE *out, DiagForm form) {
   int errors = 0;
   for each (Diag *, d, current) {
+    if (is_told(current, (int)(d - current->at))) continue;
     errors += (*d)->severity == DIAG_ERROR;
     if (errors <= ERRORS_SHOWN || form == DIAG_JSON) diag_print(out, *d, form);
   }

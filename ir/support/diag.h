@@ -37,10 +37,10 @@ Diag *diag_warning(DiagCode code, Span span, const char *format, ...) PRINTF_LIK
 void diag_note(Diag *d, Span span, const char *format, ...) PRINTF_LIKE(3, 4);
 void diag_help(Diag *d, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Adds "did you mean 'x'?" if one of the options is close to `name`. */
 /* One flag after -W: "all", "error", "unused-variable", "no-unused-variable". False: unknown. */
 bool diag_set_warning(const char *flag);
 
+/* Adds "did you mean 'x'?" if one of the options is close to `name`. */
 void diag_near(Diag *d, const char *name, const char *const *options, int n);
 
 /* The current list gathers what is reported. diag_capture starts a fresh one and returns the old,

@@ -125,6 +125,7 @@ NodeVec to_dims(Value v, Span span) {
 
 NodeVec to_exprs(Value v, Span span) {
   NodeVec out = {0};
+  v = value_plain(v); /* a ShapeTuple is a tuple */
   if (v.type == &type_tuple || v.type == &type_list) {
     for each (Value, x, value_items(v)) vec_push(&out, to_expr(*x, span));
   } else if (value_is_node(v, NK_ShapeExpr)) {

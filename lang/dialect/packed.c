@@ -61,9 +61,19 @@ static void marshal_tensor(Marshal *m, Value v, Span span) {
   put(m, TVMS_TENSOR, (TvmsValue){.p = t});
 }
 
-static void marshal_shape(Marshal *m, Node *shape, Span span) {
+/* tvm.runtime.ShapeTuple, the class of shapes as values of the script. */
+static Value shape_class(void) { return library_attr("tvm.runtime", "ShapeTuple"); }
+
+static bool is_shape(Value v, Span span) {
+  return value_is_node(v, NK_ShapeExpr) ||
+         (v.type == &type_instance && value_is_instance(v, shape_class(), span));
+}
+
+static void marshal_shape(Marshal *m, Value shape, Span span) {
   VEC(int64_t) dims = {0};
-  for each (Node *, d, &AS(ShapeExpr, shape)->values) {
+  NodeVec values = shape.type == &type_node ? AS(ShapeExpr, shape.node)->values
+                                            : to_exprs(value_plain(shape), span);
+  for each (Node *, d, &values) {
     int64_t dim;
     if (!expr_is_const_int(*d, &dim))
       raise("TypeError", span, "a shape argument needs numbers, found '%s'", ir_print(*d, NULL));
@@ -101,7 +111,7 @@ static void marshal(Marshal *m, Value v, Span span) {
   if (v.type == &type_tensor) return marshal_tensor(m, v, span);
   if (v.type == &type_packed) return put(m, TVMS_FUNC, (TvmsValue){.p = handle_object(v)});
   if (v.type == &type_tuple || v.type == &type_list) return marshal_tuple(m, v, span);
-  if (value_is_node(v, NK_ShapeExpr)) return marshal_shape(m, v.node, span);
+  if (is_shape(v, span)) return marshal_shape(m, v, span);
   if (v.type == &type_node && expr_is_const_int(v.node, &i))
     return put(m, TVMS_INT, (TvmsValue){.i = i});
   if (v.type == &type_node && IS(FloatImm, v.node))
@@ -134,7 +144,8 @@ static Value unmarshal(int type, TvmsValue v, bool owned) {
     for (int i = 0; i < tvms_shape_ndim(v.p); i++)
       vec_push(&dims, value_int(tvms_shape_dims(v.p)[i]));
     if (owned) tvms_value_release(type, v);
-    return value_tuple(dims);
+    Value shape = value_tuple(dims);
+    return value_call_with(shape_class(), 1, &shape, (Span){0});
   }
   case TVMS_TUPLE: {
     ValueVec items = {0};

@@ -1,9 +1,11 @@
 /* definitions.c -- what a text defines, without running the rest of the script.
  *
- * Imports, functions, classes and assignments of plain values are evaluated; calls for effect,
- * loops and the like are not. So `tvms check`, `opt` and `build` read the same file that `tvms
- * FILE` runs, and a script with a syntax error still tells what is wrong in its modules. */
+ * Imports, functions, classes and assignments of plain values are evaluated, and what decorated
+ * functions and classes depend on (needed.h); other calls for effect, loops and the like are not.
+ * So `tvms check`, `opt` and `build` read the same file that `tvms FILE` runs, and a script with a
+ * syntax error still tells what is wrong in its modules. */
 #include "lang/dialect/dialect.h"
+#include "lang/eval/needed.h"
 #include "lang/lang.h"
 #include "lang/value/object.h"
 
@@ -65,6 +67,10 @@ static void define(Env *env, Ast *s) {
 }
 
 void session_define(Session *s, const AstModule *tree) {
-  for each (Ast *, statement, &tree->body)
-    if (is_definition(*statement)) define(s->globals, *statement);
+  int n = tree->body.len;
+  bool *wanted = NEW_ARRAY(bool, n + 1);
+  for (int i = 0; i < n; i++) wanted[i] = is_definition(tree->body.at[i]);
+  needed_statements(&tree->body, wanted);
+  for (int i = 0; i < n; i++)
+    if (wanted[i]) define(s->globals, tree->body.at[i]);
 }

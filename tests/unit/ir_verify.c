@@ -432,6 +432,10 @@ TEST(verify_calls_fit_their_functions) {
   PrimFunc *two = AS(PrimFunc, function(A, nothing()));
   vec_push(&two->params, ivar("n"));
   vec_push(&two->buffers, NULL);
+  CHECK(says(module_with(m, named("k"), &two->node), "but it is a scalar, int32"));
+  PrimFunc *other = AS(PrimFunc, function(buffer("B", NODES(imm(4))), nothing()));
+  two->params.at[1] = other->params.at[0];
+  two->buffers.at[1] = other->buffers.at[0];
   CHECK(ir_verify(module_with(m, named("k"), &two->node)));
   AS(RelaxCall, call)->op = named("k");
   CHECK(
