@@ -1,6 +1,6 @@
 /* module.c -- modules: shared libraries that tvms built, and what a compiler made in this process.
  */
-#include "target/runtime/runtime_impl.h"
+#include "target/runtime/device.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@ struct TvmsModule {
   const TvmsModuleParams *params; /* that were loaded for it, or NULL */
   void *state;
   void (*release)(void *state);
+  DeviceState *devices; /* what its code has on devices, or NULL */
 };
 
 static void module_destroy(void *self) {
@@ -23,9 +24,15 @@ static void module_destroy(void *self) {
   free(m->names);
   free(m->functions);
   free(m->selves);
+  tvms__device_state_free(m->devices);
   if (m->release) m->release(m->state);
   if (m->params) tvms__params_release(m->params);
   if (m->library) dlclose(m->library);
+}
+
+DeviceState **tvms__module_devices(void) {
+  TvmsModule *m = tvms__current_module();
+  return m ? &m->devices : NULL;
 }
 
 /* A module with room for n functions, still to be filled in. */
