@@ -78,8 +78,62 @@ static Node *with_rest(Node *n, Node *rest) {
   return copy;
 }
 
+/* ---- memory of a thread that is allocated around a launch ---- */
+
+typedef struct Sink {
+  Allocate *allocation;
+  int users; /* launches */
+} Sink;
+
+static WalkResult find_use(Walker *w, Node *n) {
+  return n == w->context                                      ? WALK_STOP
+         : IS(Buffer, n) && AS(Buffer, n)->data == w->context ? WALK_STOP
+                                                              : WALK_ON;
+}
+
+static bool uses(Node *n, Node *data) {
+  Walker w = {.enter = find_use, .context = data};
+  return !walk(&w, n);
+}
+
+static Node *allocate_inside(Mutator *m, Node *n) {
+  Sink *s = m->context;
+  if (node_is_expr(n)) return n;
+  if (IS(DeclBuffer, n) && AS(Buffer, AS(DeclBuffer, n)->buffer)->data == s->allocation->var)
+    return mutate(m, AS(DeclBuffer, n)->body);
+  if (!is_launch(n)) return mutate_children(m, n);
+  AttrStmt copy = *AS(AttrStmt, n);
+  if (is_launch(copy.body)) {
+    copy.body = mutate(m, copy.body);
+    return gc_copy(&copy, sizeof copy);
+  }
+  if (!uses(copy.body, s->allocation->var)) return n;
+  Allocate a = *s->allocation;
+  a.body = copy.body;
+  copy.body = gc_copy(&a, sizeof a);
+  s->users++;
+  return gc_copy(&copy, sizeof copy);
+}
+
+static bool is_of_thread(Node *n) {
+  const char *scope = IS(Allocate, n) ? AS(Var, AS(Allocate, n)->var)->scope : NULL;
+  return scope && *scope && !str_same(scope, "global");
+}
+
+static Node *sink(Node *n) {
+  Sink s = {.allocation = AS(Allocate, n)};
+  Mutator m = {.rewrite = allocate_inside, .context = &s};
+  Node *body = mutate(&m, s.allocation->body);
+  if (s.users > 1)
+    error_raisef("LowerError", n->span,
+                 "'%s' of scope %s is used by several kernels: only global memory outlasts one",
+                 AS(Var, s.allocation->var)->name, AS(Var, s.allocation->var)->scope);
+  return body;
+}
+
 static Node *region(Node *n) {
   if (is_launch(n) || !(touches(n) || has_launch(n))) return n;
+  if (is_of_thread(n)) return has_launch(n) ? region(sink(n)) : on_device(n);
   if (IS(SeqStmt, n)) return region_seq(AS(SeqStmt, n));
   bool is_memory = IS(Allocate, n) || IS(AllocateConst, n) || IS(DeclBuffer, n) || IS(AttrStmt, n);
   if (is_memory) return with_rest(n, region(*stmt_rest(n)));
