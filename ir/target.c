@@ -138,6 +138,8 @@ const char *target_text(const Target *t) {
   return str_text(&s);
 }
 
+const char *target_module_text(const Target *t) { return t->whole ? t->whole : target_text(t); }
+
 const char *target_option(const Target *t, const char *name) {
   const char *value = map_get(&t->options, str_intern(name));
   REQUIRE(value, "target '%s' has no option '%s'", t->kind, name);

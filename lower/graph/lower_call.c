@@ -425,7 +425,7 @@ static HostValue *call_object(GraphLower *g, Node *callee, HostValueVec values, 
 }
 
 static HostValue *call_extern(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
-  bool writes = str_same(AS(Op, c->op)->name, "relax.call_inplace_packed");
+  bool writes = !str_same(AS(Op, c->op)->name, "relax.call_pure_packed");
   return call_object(g, c->args.at[0], values_of(g, c->args, 1), graph_packed, writes, sinfo, name);
 }
 
@@ -496,8 +496,8 @@ static HostValue *call_operator(GraphLower *g, RelaxCall *c, Node *sinfo, const 
   for each (const char *, key, &info->attrs)
     vec_push(&values, attr_value(g, dict_get(c->attrs, *key)));
   Node *ret, *type;
-  packed_call(g, "tvms_call_packed", host_text(g->host, op), graph_packed, values, false, &ret,
-              &type);
+  packed_call(g, "tvms_call_packed", host_text(g->host, op), graph_packed, values, !info->is_pure,
+              &ret, &type);
   return graph_unpacked(g, ret, type, sinfo, name);
 }
 
@@ -507,7 +507,7 @@ static HostValue *call_global(GraphLower *g, RelaxCall *c, Node *sinfo, const ch
   Node *callee = module_find(g->module, AS(GlobalVar, c->op)->name), *ret, *type;
   if (IS(PrimFunc, callee)) return call_kernel(g, c, AS(PrimFunc, callee));
   if (IS(ExternFunc, callee))
-    return call_object(g, callee, values_of(g, c->args, 0), graph_packed, false, sinfo, name);
+    return call_object(g, callee, values_of(g, c->args, 0), graph_packed, true, sinfo, name);
   packed_call(g, "tvms_call_direct", expr_call("address_of", HANDLE, NODES(c->op), g->host->span),
               graph_lent, values_of(g, c->args, 0), false, &ret, &type);
   return graph_unpacked(g, ret, type, sinfo, name);
@@ -535,7 +535,7 @@ static const struct {
 HostValue *graph_call(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
   if (IS(GlobalVar, c->op)) return call_global(g, c, sinfo, name);
   if (!IS(Op, c->op))
-    return call_object(g, c->op, values_of(g, c->args, 0), graph_packed, false, sinfo, name);
+    return call_object(g, c->op, values_of(g, c->args, 0), graph_packed, true, sinfo, name);
   const char *op = AS(Op, c->op)->name;
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (str_same(forms[i].op, op)) return forms[i].call(g, c, sinfo, name);

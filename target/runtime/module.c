@@ -15,6 +15,7 @@ struct TvmsModule {
   const TvmsModuleParams *params; /* that were loaded for it, or NULL */
   void *state;
   void (*release)(void *state);
+  DLDevice device;
   DeviceState *devices; /* what its code has on devices, or NULL */
 };
 
@@ -40,6 +41,7 @@ static TvmsModule *module_alloc(int n) {
   if (n < 0) return tvms_set_error("a module can't have %d functions", n), NULL;
   TvmsModule *m = tvms__object_new(TVMS_MODULE, sizeof *m, 0, module_destroy);
   if (!m) return NULL;
+  m->device = (DLDevice){kDLCPU, 0};
   size_t room = (size_t)n + 1;
   m->names = calloc(room, sizeof *m->names);
   m->functions = calloc(room, sizeof *m->functions);
@@ -123,10 +125,26 @@ static char *library_path(const char *path) {
   return name;
 }
 
+/* "opencl -device-id=1"; targets for a CPU have other names than devices. */
+static DLDevice device_of_target(const char *target) {
+  static const char id[] = " -device-id=";
+  char name[DEVICE_TEXT_SIZE] = "";
+  DLDevice device;
+  size_t n = strcspn(target, " ");
+  const char *number = strstr(target, id);
+  if (n + 8 >= sizeof name) n = 0;
+  memcpy(name, target, n);
+  if (tvms_device_parse(name, &device)) device = (DLDevice){kDLCPU, 0};
+  if (number) device.device_id = atoi(number + strlen(id));
+  tvms__error_clear();
+  return device;
+}
+
 static int fill_from_library(TvmsModule *m, const TvmsModuleInfo *info, const char *path) {
   const TvmsModuleParams *params = dlsym(m->library, "tvms_module_params");
   if (params && tvms__params_load(params, path)) return -1;
   m->params = params;
+  m->device = device_of_target(info->target);
   for (int i = 0; i < info->count; i++)
     if (module_add(m, info->names[i], info->functions[i], NULL)) return -1;
   return 0;
@@ -173,6 +191,8 @@ int tvms_module_function(TvmsFunc **out, TvmsModule *m, const char *name) {
 }
 
 int tvms_module_function_count(const TvmsModule *m) { return m->n; }
+
+DLDevice tvms_module_device(const TvmsModule *m) { return m->device; }
 
 const char *tvms_module_function_name(const TvmsModule *m, int i) {
   return i >= 0 && i < m->n ? m->names[i] : NULL;

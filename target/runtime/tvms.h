@@ -174,6 +174,9 @@ int tvms_module_function(TvmsFunc **out, TvmsModule *m,
 int tvms_module_function_count(const TvmsModule *m);
 const char *tvms_module_function_name(const TvmsModule *m, int i);
 
+/* Where the tensors that the module's functions take and give lie. */
+DLDevice tvms_module_device(const TvmsModule *m);
+
 /* A module made by a compiler in this process: `functions` (n of them, each with the module as its
  * keeper) and a state that release(state) frees with the module. */
 typedef struct TvmsExport {
