@@ -10,9 +10,7 @@
 typedef struct LowerLaunch {
   Node *module;
   LowerDevice device;
-  const char *name;
   Node *frame; /* of a function that allocates; NULL until it does */
-  bool found;
 } LowerLaunch;
 
 /* return with the error that is set */
@@ -46,7 +44,7 @@ static Node *dims_of(Host *h, PrimFunc *kernel, NodeVec args) {
 }
 
 static Node *lower_launch(LowerLaunch *l, Call *call, PrimFunc *kernel) {
-  Host host = host_new(l->name, call->node.span), *h = &host;
+  Host host = host_new("", call->node.span), *h = &host;
   NodeVec values = {0}, sizes = {0};
   h->device = l->device;
   for (int i = 0; i < call->args.len; i++) {
@@ -66,8 +64,8 @@ static Node *lower_launch(LowerLaunch *l, Call *call, PrimFunc *kernel) {
 
 /* ---- memory ---- */
 
-static Node *bind_memory(LowerLaunch *l, Node *var, Node *pointer, Node *body) {
-  Host host = host_new(l->name, body->span), *h = &host;
+static Node *bind_memory(Node *var, Node *pointer, Node *body) {
+  Host host = host_new("", body->span), *h = &host;
   host_let_var(h, var, pointer);
   check(h, expr_call("isnullptr", BOOL, NODES(var), h->span));
   host_add(h, body);
@@ -76,26 +74,26 @@ static Node *bind_memory(LowerLaunch *l, Node *var, Node *pointer, Node *body) {
 
 static Node *lower_allocate(Mutator *m, Allocate *a) {
   LowerLaunch *l = m->context;
-  Host host = host_new(l->name, a->node.span), *h = &host;
+  Host host = host_new("", a->node.span), *h = &host;
   h->device = l->device;
   if (!l->frame) l->frame = var_new("frame", HANDLE, h->span);
   Node *nbytes = int_imm(INT64, dtype_nbytes(a->elem), h->span);
   for each (Node *, e, &a->extents) nbytes = expr_mul(nbytes, expr_cast(INT64, *e, h->span));
   Node *memory =
       host_call(h, "tvms_device_alloc", HANDLE, host_on_device(h, 1, NODES(l->frame, nbytes)));
-  return bind_memory(l, a->var, memory, mutate(m, a->body));
+  return bind_memory(a->var, memory, mutate(m, a->body));
 }
 
 static Node *lower_constant(Mutator *m, AllocateConst *c) {
   LowerLaunch *l = m->context;
-  Host host = host_new(l->name, c->node.span), *h = &host;
+  Host host = host_new("", c->node.span), *h = &host;
   h->device = l->device;
   AllocateConst copy = *c;
   copy.var = pointer_var_new("constant", c->data->elem, "global", h->span);
   Node *there = host_call(
       h, "tvms_device_constant", HANDLE,
       host_on_device(h, 0, NODES(copy.var, int_imm(INT64, (int64_t)c->data->nbytes, h->span))));
-  copy.body = bind_memory(l, c->var, there, mutate(m, c->body));
+  copy.body = bind_memory(c->var, there, mutate(m, c->body));
   return gc_copy(&copy, sizeof copy);
 }
 
@@ -124,7 +122,7 @@ static WalkResult find_call(Walker *w, Node *n) {
 
 /* What the function allocated is given back at its end, and by who leaves it with an error. */
 static Node *with_frame(LowerLaunch *l, Node *body) {
-  Host host = host_new(l->name, body->span), *h = &host;
+  Host host = host_new("", body->span), *h = &host;
   host_let_var(h, l->frame, host_call(h, "tvms_frame_begin", HANDLE, (NodeVec){0}));
   check(h, expr_call("isnullptr", BOOL, NODES(l->frame), h->span));
   host_add(h, body);
@@ -135,7 +133,7 @@ static Node *with_frame(LowerLaunch *l, Node *body) {
 
 Node *pass_lower_device_kernel_launch(Node *n, const PassContext *context) {
   PrimFunc f = *AS(PrimFunc, n);
-  LowerLaunch l = {context->module, lower_device(context->target), "", NULL, false};
+  LowerLaunch l = {.module = context->module, .device = lower_device(context->target)};
   Walker w = {.enter = find_call, .context = &l};
   if (!l.device.is_device || is_device_function(n) || walk(&w, f.body)) return n;
   Mutator m = {.rewrite = rewrite, .context = &l};

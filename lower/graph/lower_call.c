@@ -307,8 +307,16 @@ static void check_tensors(GraphLower *g, RelaxCall *c, PrimFunc *f, HostValueVec
   host_check_dims(g->host, &checks, bound);
 }
 
+/* A device works on after a launch. */
+static void wait_for_device(Host *h) {
+  NodeVec none = {0};
+  if (h->device.is_device)
+    host_check(h, host_call(h, "tvms_device_wait", INT32, host_on_device(h, 0, none)));
+}
+
 static Node *profile_begin(GraphLower *g) {
   if (!g->profile) return NULL;
+  wait_for_device(g->host);
   return host_let(g->host, "begin", host_call(g->host, "tvms_profile_begin", INT64, (NodeVec){0}));
 }
 
@@ -317,6 +325,7 @@ static void profile_end(GraphLower *g, Node *begin, PrimFunc *f, const char *nam
                         HostValueVec values) {
   if (!begin) return;
   Host *h = g->host;
+  wait_for_device(h);
   Node *bytes = int_imm(INT64, 0, h->span);
   for each (HostValue *, v, &values)
     if ((*v)->kind == HOST_TENSOR)

@@ -45,7 +45,8 @@ static bool can_be_operand(Take *t, Allocate *n) {
   Walker w = {.enter = stop_at_unknown, .context = &t->known};
   for each (Node *, e, &n->extents)
     if (!walk(&w, *e)) return false;
-  return (t->on_device || is_large(n)) && (!scope || str_same(scope, "global")) && (!n->cond || expr_is_one(n->cond));
+  return (t->on_device || is_large(n)) && (!scope || str_same(scope, "global")) &&
+         (!n->cond || expr_is_one(n->cond));
 }
 
 static Node *scratch_buffer(Allocate *n) {

@@ -3,14 +3,8 @@
 #include "target/opencl/opencl.h"
 #include "target/output.h"
 
-typedef struct Embed {
-  const char *source;
-  bool found; /* a launch */
-} Embed;
-
 /* tvms_device_launch(type, id, address_of(kernel), ...): the text in the place of the address. */
 static Node *embed(Mutator *m, Node *n) {
-  Embed *e = m->context;
   if (!is_intrin_call(n, "call_extern")) return mutate_children(m, n);
   Call *call = AS(Call, n);
   bool launches = call->args.len > 4 && IS(StringImm, call->args.at[0]) &&
@@ -19,15 +13,14 @@ static Node *embed(Mutator *m, Node *n) {
   Call copy = *call;
   copy.args = (NodeVec){0};
   for each (Node *, a, &call->args) vec_push(&copy.args, *a);
-  copy.args.at[3] = string_imm(e->source, n->span);
+  copy.args.at[3] = string_imm(m->context, n->span);
   return gc_copy(&copy, sizeof copy);
 }
 
 /* The functions for the CPU. */
 static Node *host_module(Node *module, const char *source) {
   IRModule *m = AS(IRModule, module);
-  Embed e = {.source = source};
-  Mutator mutator = {.rewrite = embed, .context = &e};
+  Mutator mutator = {.rewrite = embed, .context = (void *)(uintptr_t)source};
   Node *out = module;
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;

@@ -228,6 +228,10 @@ int tvms_device_launch(int32_t device_type, int32_t device_id, void *source, voi
   return k ? api->launch(device_id, k, kernel, &l) : -1;
 }
 
+int tvms_device_wait(int32_t device_type, int32_t device_id) {
+  return tvms_device_sync((DLDevice){(DLDeviceType)device_type, device_id});
+}
+
 int tvms_device_copy(void *to, void *from, int64_t nbytes) {
   return tvms__bytes_copy(to, from, (size_t)nbytes);
 }
