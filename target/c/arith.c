@@ -113,7 +113,7 @@ static CText float_arithmetic(CGen *g, NodeKind kind, DataType t, CText a, CText
     return c_narrow(g, c_text(BINDS_ATOM, "fmod%s(%s, %s)", c_suffix(g, t), a.at, b.at), t);
   if (kind == NK_FloorMod) return c_narrow(g, call2(g, "floormod_float", c_compute(t), a, b), t);
   CText v = infix(kind, a, b);
-  if (kind == NK_FloorDiv) v = c_text(BINDS_ATOM, "floor%s(%s)", c_suffix(g, t), v.at);
+  if (kind == NK_FloorDiv) v = c_text(BINDS_ATOM, "%s(%s)", c_libm(g, "floor", t), v.at);
   return c_narrow(g, v, t);
 }
 

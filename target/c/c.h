@@ -154,6 +154,7 @@ const char *c_helper(CGen *g, const char *name, DataType t, DataType from);
 const char *c_bits_function(CGen *g, DataType to, DataType from);
 /* What the names of math.h end in for a type: "f" for float. */
 const char *c_suffix(CGen *g, DataType t);
+const char *c_libm(CGen *g, const char *name, DataType t); /* the function of math.h for the type */
 
 /* ---- expr.c, arith.c, cast.c ---- */
 

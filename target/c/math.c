@@ -50,9 +50,11 @@ const char *c_suffix(CGen *g, DataType t) {
   return g->dialect->has_overloads || c_compute(t).bits == 64 ? "" : "f";
 }
 
-/* With overloads, rounding to the nearest has the name that does not speak of exceptions. */
-static const char *c_libm(CGen *g, const char *name, DataType t) {
-  if (g->dialect->has_overloads && str_same(name, "nearbyint")) return "rint";
+/* Compilers of OpenCL were seen to make 0 of floor(NAN): with overloads, rounding is a helper. */
+const char *c_libm(CGen *g, const char *name, DataType t) {
+  static const char *const rounding[] = {"floor", "ceil", "trunc", "nearbyint"};
+  for (int i = 0; i < 4 && g->dialect->has_overloads; i++)
+    if (str_same(name, rounding[i])) return c_helper(g, name, c_compute(t), VOID_TYPE);
   return str_format("%s%s", name, c_suffix(g, t));
 }
 
