@@ -4,8 +4,9 @@
  *   cc -I. -rdynamic -o deploy examples/deploy.c libtvms_runtime.a -lpthread -ldl
  *   ./deploy unity.so [n d m]
  *
- * Loads the module, gives `relax_func` a tensor x (n, d) and a tensor w (d, m), and prints what it
- * returns. On its way the model calls `custom_inplace_update`, which this program provides. */
+ * The same program runs a model that was built for a device (--target opencl). Loads the module,
+ * gives `relax_func` a tensor x (n, d) and a tensor w (d, m), and prints what it returns. On its
+ * way the model calls `custom_inplace_update`, which this program provides. */
 #include "tvms.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,13 +44,16 @@ static int register_functions(void) {
   return status;
 }
 
-/* Element k is first + k * step. */
-static TvmsTensor *new_matrix(int64_t rows, int64_t columns, float first, float step) {
-  TvmsTensor *t = NULL;
+/* Element k is first + k * step. Where the model wants it: that may be the memory of a GPU. */
+static TvmsTensor *new_matrix(DLDevice device, int64_t rows, int64_t columns, float first,
+                              float step) {
+  TvmsTensor *t = NULL, *there = NULL;
   if (tvms_tensor_new(&t, 2, (int64_t[]){rows, columns}, float32)) return NULL;
   float *data = tvms_tensor_data(t);
   for (int64_t k = 0; k < tvms_tensor_size(t); k++) data[k] = first + (float)k * step;
-  return t;
+  int status = tvms_tensor_copy_to(&there, t, device);
+  tvms_release(t);
+  return status ? NULL : there;
 }
 
 static void print_tensor(const TvmsTensor *t) {
@@ -70,7 +74,10 @@ static int print_result(int type, TvmsValue value) {
     fprintf(stderr, "deploy: relax_func returns no float32 tensor\n");
     return 1;
   }
-  print_tensor(t);
+  TvmsTensor *here = NULL;
+  if (tvms_tensor_copy_to(&here, t, (DLDevice){kDLCPU, 0})) return report("reading the result");
+  print_tensor(here);
+  tvms_release(here);
   return 0;
 }
 
@@ -90,10 +97,12 @@ static int run(const char *path, int64_t n, int64_t d, int64_t m) {
   TvmsModule *module = NULL;
   TvmsFunc *relax_func = NULL;
   if (tvms_module_load(&module, path)) return report("loading the module");
+  DLDevice device = tvms_module_device(module);
   int status = tvms_module_function(&relax_func, module, "relax_func");
   tvms_release(module); /* the function keeps it alive */
   if (status) return report("looking for relax_func");
-  TvmsTensor *x = new_matrix(n, d, 0.0f, 0.125f), *w = new_matrix(d, m, 1.0f, -0.0625f);
+  TvmsTensor *x = new_matrix(device, n, d, 0.0f, 0.125f);
+  TvmsTensor *w = new_matrix(device, d, m, 1.0f, -0.0625f);
   status = x && w ? call_model(relax_func, x, w) : report("making the arguments");
   tvms_release(x);
   tvms_release(w);

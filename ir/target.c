@@ -139,7 +139,7 @@ const char *target_text(const Target *t) {
 }
 
 const Target *target_with(const Target *t, const char *name, const char *value) {
-  Target *copy = NEW(Target, .kind = t->kind, .device = t->device);
+  Target *copy = NEW(Target, .kind = t->kind, .device = t->device, .whole = t->whole);
   for (int i = 0; i < LENGTH(options); i++)
     if (str_same(options[i].kind, t->kind)) {
       const char *v = str_same(options[i].name, name) ? value : target_option(t, options[i].name);
@@ -147,6 +147,8 @@ const Target *target_with(const Target *t, const char *name, const char *value) 
     }
   return copy;
 }
+
+const char *target_module_text(const Target *t) { return t->whole ? t->whole : target_text(t); }
 
 const char *target_option(const Target *t, const char *name) {
   const char *value = map_get(&t->options, str_intern(name));

@@ -8,12 +8,15 @@ typedef struct Target {
   const char *kind;   /* a row of target.def */
   const char *device; /* "cpu" */
   Map options;        /* interned name to text; all options of the kind, defaults filled in */
+  const char
+      *whole; /* of a target for the host's part of a module: that of the module; else NULL */
 } Target;
 
 /* Raises TargetError for an unknown kind or option or a bad value, with the list of what there is.
  */
 const Target *target_parse(const char *text, Span span);
-const char *target_text(const Target *t); /* options that differ from the default only */
+const char *target_text(const Target *t);        /* options that differ from the default only */
+const char *target_module_text(const Target *t); /* of the module that code is a part of */
 
 /* The same with another value of an option. */
 const Target *target_with(const Target *t, const char *name, const char *value);

@@ -119,12 +119,26 @@ Node *host_bits(Host *h, Node *value) {
 
 /* ---- arguments ---- */
 
+NodeVec host_on_device(Host *h, int at, NodeVec args) {
+  NodeVec out = {0};
+  for (int i = 0; i <= args.len; i++) {
+    if (i == at) {
+      vec_push(&out, host_int(h, h->device.type));
+      vec_push(&out, host_int(h, h->device.id));
+    }
+    if (i < args.len) vec_push(&out, args.at[i]);
+  }
+  return out;
+}
+
 Node *host_tensor_arg(Host *h, int index, const char *param, int ndim, DataType elem) {
   int code = dtype_is_void(elem) ? 255 : dtype_dlpack_code(elem);
-  Node *arg = host_call(h, "tvms_arg_tensor", HANDLE,
-                        NODES(host_text(h, h->name), host_text(h, param), h->args, h->types,
-                              host_int(h, index), host_int(h, ndim), host_int(h, code),
-                              host_int(h, elem.bits), host_int(h, elem.lanes)));
+  NodeVec args =
+      NODES(host_text(h, h->name), host_text(h, param), h->args, h->types, host_int(h, index),
+            host_int(h, ndim), host_int(h, code), host_int(h, elem.bits), host_int(h, elem.lanes));
+  Node *arg = h->device.is_device ? host_call(h, "tvms_arg_device_tensor", HANDLE,
+                                              host_on_device(h, args.len, args))
+                                  : host_call(h, "tvms_arg_tensor", HANDLE, args);
   return host_object(h, param, arg);
 }
 

@@ -20,6 +20,16 @@ NodeVec kernel_params(const PrimFunc *f);
 typedef Node *(*DimOf)(void *context, int param, int axis);
 void kernel_bind_dims(const PrimFunc *f, DimOf dims, void *context, Map *bound);
 
+/* ---- devices (device/device.c) ---- */
+
+/* Where the tensors of a target lie. */
+typedef struct LowerDevice {
+  bool is_device; /* false: on the CPU */
+  DLDeviceType type;
+  int id;
+} LowerDevice;
+LowerDevice lower_device(const Target *target); /* NULL: the CPU */
+
 /* ---- host functions (host.c) ---- */
 
 /* A host function being written, statement by statement. Lets and allocations scope over what
@@ -31,6 +41,7 @@ typedef struct Host {
   VEC(bool) open; /* beside items: a wrapper whose body is the rest */
   Node *self, *args, *types, *count, *ret, *ret_type; /* the parameters of a TvmsPackedFunc */
   Node *frame;                                        /* NULL: the function makes nothing */
+  LowerDevice device;                                 /* where its tensors are */
 } Host;
 
 Host host_new(const char *name, Span span);
@@ -49,6 +60,8 @@ void host_store(Host *h, Node *pointer, DataType elem, int index, Node *value);
 Node *host_bits(Host *h, Node *value); /* as the 64 bits of a TvmsValue */
 Node *host_text(Host *h, const char *text);
 Node *host_int(Host *h, int64_t value); /* int32 */
+/* The arguments with the numbers of the function's device put at `at`. */
+NodeVec host_on_device(Host *h, int at, NodeVec args);
 /* All statements as one; the builder may not be used after. */
 Node *host_body(Host *h);
 /* The whole function. symbol NULL: internal to the module. */

@@ -34,7 +34,7 @@ const char *module_description(Node *lowered, const Target *target, const char *
   for each (Node *, f, &AS(IRModule, lowered)->functions) walk(&w, *f);
   Str s = {0};
   str_printf(&s, DESCRIPTION_MARK "built by  tvms %s, ABI %d\ntarget    %s\nmachine   %s\n",
-             TVMS_VERSION, TVMS_ABI_VERSION, target_text(target), machine);
+             TVMS_VERSION, TVMS_ABI_VERSION, target_module_text(target), machine);
   NodeVec exports = lowered_exports(lowered);
   for each (Node *, f, &exports)
     str_printf(&s, "function  %s%s\n", func_symbol(*f), signature_of(*f));
@@ -72,7 +72,7 @@ const char *module_header(Node *lowered, const Target *target, const char *path)
              " * libtvms_runtime. Each is a TvmsPackedFunc (tvms.h); `self` is NULL. */\n"
              "#ifndef TVMS_MODULE_%s_H\n#define TVMS_MODULE_%s_H\n\n#include \"tvms.h\"\n\n"
              "#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
-             TVMS_VERSION, target_text(target), guard, guard);
+             TVMS_VERSION, target_module_text(target), guard, guard);
   NodeVec exports = lowered_exports(lowered);
   for each (Node *, f, &exports)
     if (is_identifier(func_symbol(*f)))

@@ -9,7 +9,15 @@
 #include "ir/target.h"
 #include "target/runtime/tvms.h"
 
-typedef enum { EMIT_LLVM, EMIT_ASM, EMIT_OBJECT, EMIT_ARCHIVE, EMIT_SHARED, EMIT_C } EmitKind;
+typedef enum {
+  EMIT_LLVM,
+  EMIT_ASM,
+  EMIT_OBJECT,
+  EMIT_ARCHIVE,
+  EMIT_SHARED,
+  EMIT_C,
+  EMIT_DEVICE
+} EmitKind;
 
 typedef struct Backend {
   const char *name; /* as in a target's kind */
@@ -26,6 +34,6 @@ typedef struct Backend {
 const Backend *backend_find(const char *name); /* NULL if there is none */
 const Backend *const *backend_list(int *n);
 
-extern const Backend backend_llvm, backend_interp, backend_c;
+extern const Backend backend_llvm, backend_interp, backend_c, backend_opencl;
 
 #endif

@@ -4,8 +4,8 @@
  * that have ended, and in this step alone of those that stand around both. That counts if all
  * between its least and greatest index is written, in every run of the statement: not if it stands
  * in a loop that may have no step, or under a condition that says more than that the index is
- * inside the buffer. A view of a region is taken for a load of it all.
- * Blocks are looked into: what they declare may be more than what they do. */
+ * inside the buffer, or that a loop is in its first step. A view of a region is taken for a load of
+ * it all. Blocks are looked into: what they declare may be more than what they do. */
 #include "ir/analysis/first_write.h"
 #include "ir/analysis/touched.h"
 
@@ -13,6 +13,7 @@
 typedef struct Written {
   Node *region;  /* BufferRegion of the one step, in variables of loops */
   NodeVec loops; /* For, that stood around it */
+  NodeVec once;  /* of them, whose first step alone wrote: it counts when they have ended */
   int depth;     /* how many of them `all` is told in terms of */
   Touched all;   /* over the others */
 } Written;
@@ -94,9 +95,17 @@ static void settle(Order *o, Written *w) {
   w->all.exact = w->all.exact && has_steps(o, ended, w->region);
 }
 
+static bool is_inside_any(const Order *o, const NodeVec *loops) {
+  for each (Node *, l, loops)
+    for each (Node *, around, &o->loops)
+      if (*l == *around) return true;
+  return false;
+}
+
 static void order_read(Order *o, Node *region) {
   region = substitute(region, &o->bindings);
   for each (Written, w, &o->written) {
+    if (is_inside_any(o, &w->once)) continue;
     settle(o, w);
     Touched read = {.buffer = o->buffer};
     touch_region(&read, region, &(Map){0}, loops_from(o->loops, w->depth), o->facts);
@@ -120,8 +129,29 @@ static void order_expr(Order *o, Node *n) {
   if (n && !o->is_carried) walk(&w, n);
 }
 
-/* Do the conditions around say no more than that the index is inside the buffer? */
-static bool is_unconditional(Order *o, NodeVec indices) {
+/* The loop whose first step the condition asks for, or NULL. */
+static Node *loop_at_start(const Order *o, Node *cond) {
+  if (!IS(EQ, cond)) return NULL;
+  Binary *c = (Binary *)(void *)cond;
+  for each (Node *, l, &o->loops)
+    if (AS(For, *l)->var == c->a && node_equal(AS(For, *l)->min, c->b, false, NULL)) return *l;
+  return NULL;
+}
+
+static bool is_implied(Order *o, Node *cond, Node *region, NodeVec *once) {
+  if (IS(And, cond))
+    return is_implied(o, AS(And, cond)->a, region, once) &&
+           is_implied(o, AS(And, cond)->b, region, once);
+  if (arith_can_prove(o->facts, cond)) return true;
+  Node *loop = loop_at_start(o, cond);
+  if (!loop || is_mentioned(region, AS(For, loop)->var)) return false;
+  vec_push(once, loop);
+  return true;
+}
+
+/* Do the conditions around say no more than that the index is inside the buffer, but for first
+ * steps of loops? */
+static bool is_unconditional(Order *o, NodeVec indices, Node *region, NodeVec *once) {
   if (o->unsure) return false;
   if (!o->conds.len) return true;
   NodeVec shape = AS(Buffer, o->buffer)->shape;
@@ -133,17 +163,16 @@ static bool is_unconditional(Order *o, NodeVec indices) {
     arith_enter(o->facts, expr_binary(NK_LT, index, shape.at[i], index->span));
   }
   bool implied = true;
-  for each (Node *, c, &o->conds) implied = implied && arith_can_prove(o->facts, *c);
+  for each (Node *, c, &o->conds) implied = implied && is_implied(o, *c, region, once);
   arith_leave(o->facts, mark);
   return implied;
 }
 
 static void order_write(Order *o, NodeVec indices, Span span) {
-  if (!is_unconditional(o, indices)) return;
   Written w = {.region = substitute(point(o, indices, span), &o->bindings),
                .loops = loops_from(o->loops, 0),
                .depth = -1};
-  vec_push(&o->written, w);
+  if (is_unconditional(o, indices, w.region, &w.once)) vec_push(&o->written, w);
 }
 
 static void order_store(Order *o, BufferStore *s) {

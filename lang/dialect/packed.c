@@ -52,7 +52,7 @@ static TvmsTensor *compact_copy(TvmsTensor *t, Marshal *m, Span span) {
 }
 
 static void marshal_tensor(Marshal *m, Value v, Span span) {
-  TvmsTensor *t = value_as_tensor(v, span);
+  TvmsTensor *t = value_any_tensor(v, span);
   if (!tvms_tensor_is_compact(t)) {
     Lent lent = {.tensor = v, .copy = compact_copy(t, m, span)};
     vec_push(&m->lent, lent);
@@ -108,7 +108,7 @@ static void marshal(Marshal *m, Value v, Span span) {
   if (v.type == &type_int) return put(m, TVMS_INT, (TvmsValue){.i = v.integer});
   if (v.type == &type_float) return put(m, TVMS_FLOAT, (TvmsValue){.f = v.real});
   if (v.type == &type_str) return put(m, TVMS_STR, (TvmsValue){.s = value_text(v)});
-  if (v.type == &type_tensor) return marshal_tensor(m, v, span);
+  if (v.type == &type_tensor || v.type == &type_device_tensor) return marshal_tensor(m, v, span);
   if (v.type == &type_packed) return put(m, TVMS_FUNC, (TvmsValue){.p = handle_object(v)});
   if (v.type == &type_tuple || v.type == &type_list) return marshal_tuple(m, v, span);
   if (is_shape(v, span)) return marshal_shape(m, v, span);
@@ -201,9 +201,19 @@ static Value packed_call(Value f, CallArgs *args) {
   return unmarshal(type, ret, true);
 }
 
+/* Devices work on after a call has returned. */
+static int wait_for_devices(const Marshal *m) {
+  for (int i = 0; i < m->types.len; i++) {
+    if (m->types.at[i] != TVMS_TENSOR) continue;
+    if (tvms_device_sync(tvms_tensor_dl(m->values.at[i].p)->device)) return -1;
+  }
+  return 0;
+}
+
 /* Seconds of `number` calls, or -1. */
 static double time_calls(TvmsFunc *f, Marshal *m, int64_t number) {
   struct timespec begin, end;
+  if (wait_for_devices(m)) return -1;
   clock_gettime(CLOCK_MONOTONIC, &begin);
   for (int64_t i = 0; i < number; i++) {
     TvmsValue ret;
@@ -211,6 +221,7 @@ static double time_calls(TvmsFunc *f, Marshal *m, int64_t number) {
     if (interrupt_pending || call_marshalled(f, m, &ret, &type)) return -1;
     tvms_value_release(type, ret);
   }
+  if (wait_for_devices(m)) return -1;
   clock_gettime(CLOCK_MONOTONIC, &end);
   return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }

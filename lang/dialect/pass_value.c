@@ -40,10 +40,30 @@ static bool is_watched(Value context, Span span) {
          value_truth(value_get_attr(context, str_intern("disabled_pass"), span), span);
 }
 
+typedef struct TargetText {
+  const char *text;
+  const Target *target;
+} TargetText;
+
+static void parse_target(void *context) {
+  TargetText *t = context;
+  t->target = target_parse(t->text, (Span){0});
+}
+
+/* That of `with tvm.target.Target(...)`; NULL if there is none, or none that this program knows. */
+static const Target *current_target(Span span) {
+  Value class = library_attr("tvm.target", "Target");
+  Value current =
+      value_call_with(value_get_attr(class, str_intern("current"), span), 0, NULL, span);
+  if (value_is_none(current)) return NULL;
+  TargetText t = {.text = value_to_str(current)};
+  return protect(parse_target, &t) ? NULL : t.target;
+}
+
 static Node *run_pipeline(const Pipeline *p, Node *m, Span span) {
   static bool watching; /* the passes of run_watched themselves */
   Value context = watching ? value_absent() : current_context(span);
-  if (watching || !is_watched(context, span)) return pipeline_run(p, m, NULL, NULL);
+  if (watching || !is_watched(context, span)) return pipeline_run(p, m, current_target(span), NULL);
   Watched w = {p, context, m, span};
   watching = true;
   Error *e = eval_protect(run_watched, &w);

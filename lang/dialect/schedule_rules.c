@@ -30,6 +30,15 @@ static Value target_attrs(BuiltinCall *call) {
   return d;
 }
 
+static Value target_number(BuiltinCall *call) {
+  const char *text = value_as_text(call->args[0], "a target", call->spans[0]);
+  const char *name = value_as_text(call->args[1], "an option", call->spans[1]);
+  const Target *target = target_parse(text, call->spans[0]);
+  if (!map_has(&target->options, str_intern(name)))
+    raise("ValueError", call->spans[1], "the target '%s' has no option '%s'", text, name);
+  return value_int(target_option_int(target, name));
+}
+
 static Value target_feature(BuiltinCall *call) {
   const char *text = value_as_text(call->args[0], "a target", call->spans[0]);
   const char *feature = value_as_text(call->args[1], "a feature", call->spans[1]);
@@ -38,6 +47,7 @@ static Value target_feature(BuiltinCall *call) {
 
 static const Builtin target_builtins[] = {
     {"attrs", "target", target_attrs, "the numbers of a processor that schedules go by"},
+    {"option", "target, name", target_number, "the number that an option of a target has"},
     {"has", "target, feature", target_feature, "has the processor a feature?"}};
 
 Value target_namespace(void) {

@@ -20,10 +20,10 @@ typedef struct Form {
 } Form;
 
 static const Form forms[] = {
-    {"so", ".so", "llvm", false, EMIT_SHARED},      {"obj", ".o", "llvm", false, EMIT_OBJECT},
-    {"archive", ".a", "llvm", false, EMIT_ARCHIVE}, {"asm", ".s", "llvm", false, EMIT_ASM},
-    {"llvm-ir", ".ll", "llvm", false, EMIT_LLVM},   {"c", ".c", "c", false, EMIT_C},
-    {"tvms-lowered", ".tvms", "llvm", true, 0}};
+    {"so", ".so", "llvm", false, EMIT_SHARED},       {"obj", ".o", "llvm", false, EMIT_OBJECT},
+    {"archive", ".a", "llvm", false, EMIT_ARCHIVE},  {"asm", ".s", "llvm", false, EMIT_ASM},
+    {"llvm-ir", ".ll", "llvm", false, EMIT_LLVM},    {"c", ".c", "c", false, EMIT_C},
+    {"opencl", ".cl", "opencl", false, EMIT_DEVICE}, {"tvms-lowered", ".tvms", "llvm", true, 0}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
 static bool ends_with(const char *text, const char *suffix) {

@@ -20,7 +20,7 @@ static Node *module_named(Session *s, const char *name, Span span) {
 
 typedef struct PassTest {
   Session *session;
-  const char *pipeline;
+  const char *pipeline, *target; /* target: NULL, or what stands behind "for" */
   Span span;
   bool ok;
 } PassTest;
@@ -31,7 +31,8 @@ static void run_pass_test(void *context) {
        *expected = module_named(t->session, "Expected", t->span);
   if (!before || !expected) return;
   Pipeline pipeline = pipeline_parse(t->pipeline, t->span);
-  Node *after = pipeline_run(&pipeline, before, NULL, &(Instruments){.verify_each = true});
+  const Target *target = t->target ? target_parse(t->target, t->span) : NULL;
+  Node *after = pipeline_run(&pipeline, before, target, &(Instruments){.verify_each = true});
   const char *why = NULL;
   t->ok = node_equal(after, expected, false, &why);
   if (t->ok) return;
@@ -40,8 +41,17 @@ static void run_pass_test(void *context) {
   diag_help(d, "found and expected:\n%s", ir_print_diff(after, expected));
 }
 
+/* "Simplify for llvm": a pipeline, and the target that its passes may ask about. */
+static void split_argument(PassTest *t, const char *argument) {
+  static const char word[] = " for ";
+  const char *at = strstr(argument, word);
+  t->pipeline = at ? str_copy_n(argument, (size_t)(at - argument)) : argument;
+  t->target = at ? at + strlen(word) : NULL;
+}
+
 bool test_pass(const TestCase *t) {
-  PassTest test = {.session = session_new(t->path), .pipeline = t->argument};
+  PassTest test = {.session = session_new(t->path)};
+  split_argument(&test, t->argument);
   const Source *source = test_source(t);
   test.span = (Span){source->base, source->base};
   const char *line = strstr(source->text, "# TEST:");

@@ -16,6 +16,12 @@ static Node *dims_array(Host *h, NodeVec dims) {
   return host_array(h, "shape", INT64, dims.len ? dims : NODES(int_imm(INT64, 0, h->span)));
 }
 
+/* A call that gives something of the frame; of a device, its numbers come second. */
+static Node *on_device(Host *h, const char *on_cpu, const char *there, NodeVec args) {
+  return h->device.is_device ? host_call(h, there, HANDLE, host_on_device(h, 1, args))
+                             : host_call(h, on_cpu, HANDLE, args);
+}
+
 HostValue *graph_new_tensor(GraphLower *g, NodeVec dims, DataType elem, bool as_object,
                             const char *name) {
   Host *h = g->host;
@@ -23,17 +29,17 @@ HostValue *graph_new_tensor(GraphLower *g, NodeVec dims, DataType elem, bool as_
   v->data = pointer_var_new(str_format("%s_data", name), elem, "global", h->span);
   if (as_object) {
     Node *shape = dims_array(h, dims);
-    Node *made = host_call(h, "tvms_frame_tensor", HANDLE,
-                           NODES(h->frame, host_int(h, dims.len), shape,
-                                 host_int(h, dtype_dlpack_code(elem)), host_int(h, elem.bits),
-                                 host_int(h, elem.lanes)));
-    v->object = host_object(h, name, made);
+    NodeVec args =
+        NODES(h->frame, host_int(h, dims.len), shape, host_int(h, dtype_dlpack_code(elem)),
+              host_int(h, elem.bits), host_int(h, elem.lanes));
+    v->object = host_object(h, name, on_device(h, "tvms_frame_tensor", "tvms_device_tensor", args));
     host_let_var(h, v->data, host_call(h, "tvms_tensor_address", HANDLE, NODES(v->object)));
     return v;
   }
   Node *nbytes = expr_mul(product(h, dims), int_imm(INT64, dtype_nbytes(elem), h->span));
-  Node *memory = host_object(h, str_format("%s_memory", name),
-                             host_call(h, "tvms_frame_alloc", HANDLE, NODES(h->frame, nbytes)));
+  Node *memory =
+      host_object(h, str_format("%s_memory", name),
+                  on_device(h, "tvms_frame_alloc", "tvms_device_alloc", NODES(h->frame, nbytes)));
   host_let_var(h, v->data, memory);
   return v;
 }
@@ -45,8 +51,9 @@ static Node *tensor_object(GraphLower *g, HostValue *v, Node **type) {
   if (v->object) return v->object;
   HostValue *copy = graph_new_tensor(g, v->dims, v->elem, true, "copy");
   Node *nbytes = expr_mul(product(h, v->dims), int_imm(INT64, dtype_nbytes(v->elem), h->span));
-  host_add(h, stmt_evaluate(host_call(h, "memcpy", HANDLE, NODES(copy->data, v->data, nbytes)),
-                            h->span));
+  NodeVec args = NODES(copy->data, v->data, nbytes);
+  if (h->device.is_device) host_check(h, host_call(h, "tvms_device_copy", INT32, args));
+  else host_add(h, stmt_evaluate(host_call(h, "memcpy", HANDLE, args), h->span));
   return copy->object;
 }
 
@@ -55,12 +62,10 @@ static Node *tensor_lent(GraphLower *g, HostValue *v, Node **type) {
   Host *h = g->host;
   if (v->object) return tensor_object(g, v, type);
   *type = host_int(h, TVMS_DLTENSOR);
-  return host_object(
-      h, "lent",
-      host_call(h, "tvms_frame_view", HANDLE,
-                NODES(h->frame, v->data, host_int(h, v->dims.len), dims_array(h, v->dims),
-                      host_int(h, dtype_dlpack_code(v->elem)), host_int(h, v->elem.bits),
-                      host_int(h, v->elem.lanes))));
+  NodeVec args = NODES(h->frame, v->data, host_int(h, v->dims.len), dims_array(h, v->dims),
+                       host_int(h, dtype_dlpack_code(v->elem)), host_int(h, v->elem.bits),
+                       host_int(h, v->elem.lanes));
+  return host_object(h, "lent", on_device(h, "tvms_frame_view", "tvms_device_view", args));
 }
 
 /* ---- the packed convention ---- */
@@ -145,14 +150,20 @@ static Node *pointer_to(Host *h, const char *what, DataType elem, Node *pointer)
   return var;
 }
 
+static Node *value_on_device(Host *h, NodeVec args) {
+  NodeVec all = NODES(h->frame);
+  for each (Node *, a, &args) vec_push(&all, *a);
+  return host_call(h, "tvms_value_device_tensor", HANDLE, host_on_device(h, all.len, all));
+}
+
 static HostValue *tensor_from(GraphLower *g, Node *bits, Node *type, TensorStructInfo *t,
                               const char *what) {
   Host *h = g->host;
   int code = dtype_is_void(t->elem) ? 255 : dtype_dlpack_code(t->elem);
-  Node *found =
-      host_call(h, "tvms_value_tensor", HANDLE,
-                NODES(bits, type, host_text(h, what), host_int(h, t->ndim), host_int(h, code),
-                      host_int(h, t->elem.bits), host_int(h, t->elem.lanes)));
+  NodeVec args = NODES(bits, type, host_text(h, what), host_int(h, t->ndim), host_int(h, code),
+                       host_int(h, t->elem.bits), host_int(h, t->elem.lanes));
+  Node *found = h->device.is_device ? value_on_device(h, args)
+                                    : host_call(h, "tvms_value_tensor", HANDLE, args);
   HostValue *v = tensor_of_object(g, host_object(h, what, found), t, what);
   v->type = host_let(h, str_format("%s_type", what),
                      host_load(h, pointer_to(h, what, INT32, type), INT32, 0));
@@ -296,8 +307,16 @@ static void check_tensors(GraphLower *g, RelaxCall *c, PrimFunc *f, HostValueVec
   host_check_dims(g->host, &checks, bound);
 }
 
+/* A device works on after a launch. */
+static void wait_for_device(Host *h) {
+  NodeVec none = {0};
+  if (h->device.is_device)
+    host_check(h, host_call(h, "tvms_device_wait", INT32, host_on_device(h, 0, none)));
+}
+
 static Node *profile_begin(GraphLower *g) {
   if (!g->profile) return NULL;
+  wait_for_device(g->host);
   return host_let(g->host, "begin", host_call(g->host, "tvms_profile_begin", INT64, (NodeVec){0}));
 }
 
@@ -306,6 +325,7 @@ static void profile_end(GraphLower *g, Node *begin, PrimFunc *f, const char *nam
                         HostValueVec values) {
   if (!begin) return;
   Host *h = g->host;
+  wait_for_device(h);
   Node *bytes = int_imm(INT64, 0, h->span);
   for each (HostValue *, v, &values)
     if ((*v)->kind == HOST_TENSOR)
@@ -363,7 +383,7 @@ typedef void HandOver(GraphLower *g, HostValue *v, Node **bits, Node **type, Spa
 
 /* Calls by name, address or object with these values; pointers to the result's bits and type. */
 static void packed_call(GraphLower *g, const char *symbol, Node *callee, HandOver *hand_over,
-                        HostValueVec values, Node **ret, Node **ret_type) {
+                        HostValueVec values, bool writes, Node **ret, Node **ret_type) {
   Host *h = g->host;
   NodeVec bits = {0}, types = {0};
   for each (HostValue *, v, &values) {
@@ -376,9 +396,12 @@ static void packed_call(GraphLower *g, const char *symbol, Node *callee, HandOve
        *arg_types = host_array(h, "call_types", INT32, types);
   *ret = host_array(h, "call_ret", INT64, NODES(int_imm(INT64, 0, h->span)));
   *ret_type = host_array(h, "call_ret_type", INT32, NODES(host_int(h, TVMS_NONE)));
-  host_check(h, host_call(h, symbol, INT32,
-                          NODES(h->frame, callee, args, arg_types, host_int(h, values.len), *ret,
-                                *ret_type)));
+  NodeVec all = NODES(h->frame, callee, args, arg_types, host_int(h, values.len), *ret, *ret_type);
+  if (h->device.is_device && !str_same(symbol, "tvms_call_direct")) {
+    symbol = str_format("%s_from_device", symbol);
+    vec_push(&all, host_int(h, writes));
+  }
+  host_check(h, host_call(h, symbol, INT32, all));
 }
 
 static HostValueVec values_of(GraphLower *g, NodeVec args, int from) {
@@ -389,12 +412,12 @@ static HostValueVec values_of(GraphLower *g, NodeVec args, int from) {
 
 /* A packed function by its name, or a function value. */
 static HostValue *call_object(GraphLower *g, Node *callee, HostValueVec values, HandOver *hand_over,
-                              Node *sinfo, const char *name) {
+                              bool writes, Node *sinfo, const char *name) {
   Node *ret, *type;
   Host *h = g->host;
   if (IS(ExternFunc, callee)) {
     packed_call(g, "tvms_call_packed", host_text(h, AS(ExternFunc, callee)->symbol), hand_over,
-                values, &ret, &type);
+                values, writes, &ret, &type);
     return graph_unpacked(g, ret, type, sinfo, name);
   }
   HostValue *f = graph_operand(g, callee);
@@ -406,12 +429,13 @@ static HostValue *call_object(GraphLower *g, Node *callee, HostValueVec values, 
                           NODES(host_text(h, h->name), host_text(h, "a callee"), bits, kind,
                                 host_int(h, 0), host_int(h, TVMS_FUNC))));
   packed_call(g, "tvms_call_func", expr_call("reinterpret", HANDLE, NODES(f->bits), h->span),
-              hand_over, values, &ret, &type);
+              hand_over, values, writes, &ret, &type);
   return graph_unpacked(g, ret, type, sinfo, name);
 }
 
 static HostValue *call_extern(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
-  return call_object(g, c->args.at[0], values_of(g, c->args, 1), graph_packed, sinfo, name);
+  bool writes = !str_same(AS(Op, c->op)->name, "relax.call_pure_packed");
+  return call_object(g, c->args.at[0], values_of(g, c->args, 1), graph_packed, writes, sinfo, name);
 }
 
 /* It writes to what it is given, and keeps nothing. */
@@ -419,12 +443,13 @@ static HostValue *call_dps_packed(GraphLower *g, RelaxCall *c, Node *sinfo, cons
   if (c->sinfo_args.len)
     error_raisef("LowerError", c->node.span,
                  "a call does not say yet where it writes: run CallTIRRewrite first");
-  call_object(g, c->args.at[0], operands(g, c->args.at[1]), graph_lent, sinfo, name);
+  call_object(g, c->args.at[0], operands(g, c->args.at[1]), graph_lent, true, sinfo, name);
   return NEW(HostValue, .kind = HOST_TUPLE);
 }
 
 static HostValue *invoke_closure(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
-  return call_object(g, c->args.at[0], operands(g, c->args.at[1]), graph_packed, sinfo, name);
+  return call_object(g, c->args.at[0], operands(g, c->args.at[1]), graph_packed, false, sinfo,
+                     name);
 }
 
 /* A function of the module with its last arguments, which it keeps. */
@@ -480,7 +505,8 @@ static HostValue *call_operator(GraphLower *g, RelaxCall *c, Node *sinfo, const 
   for each (const char *, key, &info->attrs)
     vec_push(&values, attr_value(g, dict_get(c->attrs, *key)));
   Node *ret, *type;
-  packed_call(g, "tvms_call_packed", host_text(g->host, op), graph_packed, values, &ret, &type);
+  packed_call(g, "tvms_call_packed", host_text(g->host, op), graph_packed, values, !info->is_pure,
+              &ret, &type);
   return graph_unpacked(g, ret, type, sinfo, name);
 }
 
@@ -490,9 +516,9 @@ static HostValue *call_global(GraphLower *g, RelaxCall *c, Node *sinfo, const ch
   Node *callee = module_find(g->module, AS(GlobalVar, c->op)->name), *ret, *type;
   if (IS(PrimFunc, callee)) return call_kernel(g, c, AS(PrimFunc, callee));
   if (IS(ExternFunc, callee))
-    return call_object(g, callee, values_of(g, c->args, 0), graph_packed, sinfo, name);
+    return call_object(g, callee, values_of(g, c->args, 0), graph_packed, true, sinfo, name);
   packed_call(g, "tvms_call_direct", expr_call("address_of", HANDLE, NODES(c->op), g->host->span),
-              graph_lent, values_of(g, c->args, 0), &ret, &type);
+              graph_lent, values_of(g, c->args, 0), false, &ret, &type);
   return graph_unpacked(g, ret, type, sinfo, name);
 }
 
@@ -518,7 +544,7 @@ static const struct {
 HostValue *graph_call(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
   if (IS(GlobalVar, c->op)) return call_global(g, c, sinfo, name);
   if (!IS(Op, c->op))
-    return call_object(g, c->op, values_of(g, c->args, 0), graph_packed, sinfo, name);
+    return call_object(g, c->op, values_of(g, c->args, 0), graph_packed, true, sinfo, name);
   const char *op = AS(Op, c->op)->name;
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (str_same(forms[i].op, op)) return forms[i].call(g, c, sinfo, name);

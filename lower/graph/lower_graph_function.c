@@ -21,10 +21,21 @@ NodeVec graph_dims(GraphLower *g, NodeVec dims) {
 
 /* ---- leaves ---- */
 
+static Node *constant_on_device(Host *h, Node *data, const ConstData *c) {
+  Node *nbytes = int_imm(INT64, (int64_t)c->nbytes, h->span);
+  Node *there = host_object(
+      h, "constant_there",
+      host_call(h, "tvms_device_constant", HANDLE, host_on_device(h, 0, NODES(data, nbytes))));
+  Node *var = pointer_var_new("constant_data", c->elem, "global", h->span);
+  host_let_var(h, var, there);
+  return var;
+}
+
 static HostValue *constant(GraphLower *g, Constant *c) {
   Host *h = g->host;
   Node *data = pointer_var_new("constant", c->data->elem, "global", c->node.span);
   host_wrap(h, MAKE(AllocateConst, c->node.span, VOID_TYPE, .data = c->data, .var = data));
+  if (h->device.is_device) data = constant_on_device(h, data, c->data);
   NodeVec dims = {0};
   for (int i = 0; i < c->data->ndim; i++)
     vec_push(&dims, int_imm(INT64, c->data->shape[i], c->node.span));
@@ -182,12 +193,22 @@ static Node *lower_arm(GraphLower *g, SeqExpr *arm, Slots *slots) {
   return host_body(&inner);
 }
 
+/* A bool where the CPU can read it. */
+static Node *on_host(GraphLower *g, Node *data) {
+  Host *h = g->host;
+  if (!h->device.is_device) return data;
+  Node *copy = host_array(h, "cond_copy", BOOL, NODES(int_imm(BOOL, 0, h->span)));
+  host_check(
+      h, host_call(h, "tvms_device_copy", INT32, NODES(copy, data, int_imm(INT64, 1, h->span))));
+  return copy;
+}
+
 static Node *condition(GraphLower *g, Node *cond) {
   HostValue *v = graph_operand(g, cond);
   if (v->kind == HOST_SCALAR) return expr_cast(BOOL, v->scalar, cond->span);
   if (v->kind != HOST_TENSOR || !dtype_is_bool(v->elem))
     error_raisef("LowerError", cond->span, "the condition of a branch must be a bool");
-  return host_let(g->host, "cond", host_load(g->host, v->data, BOOL, 0));
+  return host_let(g->host, "cond", host_load(g->host, on_host(g, v->data), BOOL, 0));
 }
 
 static HostValue *lower_if(GraphLower *g, RelaxIf *n, const char *name) {
@@ -299,6 +320,7 @@ static Node *lower_function(Node *module, Function *f, const char *name, const T
                   .host = &h,
                   .poison = has_option(target, "poison-memory"),
                   .profile = has_option(target, "profile")};
+  h.device = lower_device(target);
   find_escapes(&g, f);
   host_check(&h, host_call(&h, "tvms_arg_count", INT32,
                            NODES(host_text(&h, name), h.count, host_int(&h, f->params.len))));

@@ -81,9 +81,9 @@ HostValue *graph_kill_tensor(GraphLower *g, RelaxCall *c, Node *sinfo, const cha
   if (g->poison && v->kind == HOST_TENSOR && v->is_placed) {
     Node *nbytes = int_imm(INT64, dtype_nbytes(v->elem), h->span);
     for each (Node *, d, &v->dims) nbytes = expr_mul(nbytes, *d);
-    host_add(h,
-             stmt_evaluate(host_call(h, "memset", HANDLE, NODES(v->data, host_int(h, 255), nbytes)),
-                           h->span));
+    NodeVec args = NODES(v->data, host_int(h, 255), nbytes);
+    if (h->device.is_device) host_check(h, host_call(h, "tvms_device_fill", INT32, args));
+    else host_add(h, stmt_evaluate(host_call(h, "memset", HANDLE, args), h->span));
   }
   return NEW(HostValue, .kind = HOST_TUPLE);
 }

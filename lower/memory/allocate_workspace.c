@@ -3,8 +3,8 @@
  *
  * In:  flat kernels, called by graph functions that say where they write.
  * Out: a kernel without its large allocations, which are parameters behind the others; before each
- * call R.builtin.alloc_tensor for each of them. What a parallel loop allocates for each of its
- * steps stays, and so does what lies on the stack. */
+ * call R.builtin.alloc_tensor for each of them. What a parallel loop or a thread of a device
+ * allocates for itself stays, and so does what lies on the stack of the CPU. */
 #include "lower/memory/memory.h"
 
 /* A kernel with parameters in the place of its allocations. */
@@ -16,13 +16,15 @@ typedef struct Scratch {
 
 typedef struct Workspace {
   Node *module;
+  bool on_device;
   Map scratch; /* interned name of a kernel to its Scratch */
 } Workspace;
 
 /* ---- kernels ---- */
 
 typedef struct Take {
-  Map known; /* variables that a caller can tell */
+  Map known;      /* variables that a caller can tell */
+  bool on_device; /* small ones, too: the stack is not there */
   NodeVec vars, buffers;
 } Take;
 
@@ -43,7 +45,8 @@ static bool can_be_operand(Take *t, Allocate *n) {
   Walker w = {.enter = stop_at_unknown, .context = &t->known};
   for each (Node *, e, &n->extents)
     if (!walk(&w, *e)) return false;
-  return is_large(n) && (!scope || str_same(scope, "global")) && (!n->cond || expr_is_one(n->cond));
+  return (t->on_device || is_large(n)) && (!scope || str_same(scope, "global")) &&
+         (!n->cond || expr_is_one(n->cond));
 }
 
 static Node *scratch_buffer(Allocate *n) {
@@ -59,6 +62,8 @@ static Node *take_allocations(Mutator *m, Node *n) {
   Take *t = m->context;
   if (node_is_expr(n) || IS(Buffer, n)) return n;
   if (IS(For, n) && AS(For, n)->loop_kind != LOOP_SERIAL) return n;
+  bool is_launch = IS(AttrStmt, n) && str_same(AS(AttrStmt, n)->key, "thread_extent");
+  if (is_launch) return n;
   if (!IS(Allocate, n) || !can_be_operand(t, AS(Allocate, n))) return mutate_children(m, n);
   vec_push(&t->vars, var_new(AS(Var, AS(Allocate, n)->var)->name, HANDLE, n->span));
   vec_push(&t->buffers, scratch_buffer(AS(Allocate, n)));
@@ -72,7 +77,7 @@ static Scratch *scratch_of(Workspace *ws, Node *global) {
   Scratch *s = map_get(&ws->scratch, name);
   if (s) return s->global ? s : NULL;
   map_set(&ws->scratch, name, s = NEW(Scratch, .f = AS(PrimFunc, found)));
-  Take t = {0};
+  Take t = {.on_device = ws->on_device};
   NodeVec known = kernel_params(s->f);
   for each (Node *, v, &known) map_set(&t.known, *v, *v);
   Mutator m = {.rewrite = take_allocations, .context = &t};
@@ -126,8 +131,7 @@ static void rewrite(Bindings *b, NodeVec bindings, NodeVec *out) {
 }
 
 Node *pass_allocate_workspace(Node *module, const PassContext *context) {
-  (void)context;
-  Workspace ws = {.module = module};
+  Workspace ws = {.module = module, .on_device = lower_device(context->target).is_device};
   IRModule *m = AS(IRModule, module);
   for (int i = 0; i < m->functions.len; i++) {
     if (!IS(Function, m->functions.at[i])) continue;

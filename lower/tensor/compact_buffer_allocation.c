@@ -38,10 +38,15 @@ static bool is_known(Compact *c, Node *index) {
   return expr_effect(index) == EFFECT_PURE && walk(&w, index);
 }
 
-/* The loops between the owner and here. */
-static NodeVec loops_below(const Compact *c, int depth) {
+/* The loops between the owner and here, and those of threads that share the buffer. */
+static NodeVec loops_below(const Compact *c, const Shrink *s) {
+  bool is_shared = str_begins(buffer_scope(s->touched.buffer), "shared");
   NodeVec inner = {0};
-  for (int i = depth; i < c->loops.len; i++) vec_push(&inner, c->loops.at[i]);
+  for (int i = 0; i < c->loops.len; i++) {
+    const For *f = AS(For, c->loops.at[i]);
+    bool is_thread = f->loop_kind == LOOP_THREAD && str_begins(f->thread_tag, "threadIdx.");
+    if (i >= s->depth || (is_shared && is_thread)) vec_push(&inner, c->loops.at[i]);
+  }
   return inner;
 }
 
@@ -50,7 +55,7 @@ static void note_region(Compact *c, Shrink *s, NodeVec region, Span span) {
     if (!is_known(c, AS(Range, *r)->min) || !is_known(c, AS(Range, *r)->extent)) s->is_whole = true;
   if (s->is_whole) return;
   Node *n = MAKE(BufferRegion, span, VOID_TYPE, .buffer = s->touched.buffer, .region = region);
-  touch_region(&s->touched, n, &c->lets, loops_below(c, s->depth), c->facts);
+  touch_region(&s->touched, n, &c->lets, loops_below(c, s), c->facts);
 }
 
 /* An index, or the lanes of one. */

@@ -85,8 +85,9 @@ static void bind_tensors(Host *h, PrimFunc *f, Map *bound) {
   host_check_dims(h, &checks, bound);
 }
 
-static Node *make_entry(PrimFunc *f, Node *global, const char *symbol) {
+static Node *make_entry(PrimFunc *f, Node *global, const char *symbol, LowerDevice device) {
   Host h = host_new(symbol, f->node.span);
+  h.device = device;
   Map bound = {0};
   host_check(&h, host_call(&h, "tvms_arg_count", INT32,
                            NODES(host_text(&h, symbol), h.count, host_int(&h, f->params.len))));
@@ -118,8 +119,8 @@ static Node *make_entry(PrimFunc *f, Node *global, const char *symbol) {
 }
 
 Node *pass_make_packed_api(Node *module, const PassContext *context) {
-  (void)context;
   IRModule *m = AS(IRModule, module);
+  LowerDevice device = lower_device(context->target);
   Node *out = module;
   for each (Node *, f, &m->functions)
     if (IS(Function, *f))
@@ -133,7 +134,7 @@ Node *pass_make_packed_api(Node *module, const PassContext *context) {
     if (!symbol) continue;
     const char *name = module_fresh_name(out, str_format("%s_packed", symbol));
     Node *entry = MAKE(GlobalVar, f->span, VOID_TYPE, .sinfo = sinfo_object(), .name = name);
-    out = module_with(out, entry, make_entry(AS(PrimFunc, f), global, symbol));
+    out = module_with(out, entry, make_entry(AS(PrimFunc, f), global, symbol, device));
   }
   return out;
 }

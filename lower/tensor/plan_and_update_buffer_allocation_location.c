@@ -3,7 +3,7 @@
  *
  * In:  blocks that own buffers. Out: the same buffers, owned as far inside as they can be; a loop
  * gets an opaque block around its body for those it owns. A buffer moves into a loop only if each
- * step writes what it reads. Buffers that threads share stay outside of those threads' loops. */
+ * step writes what it reads. Loops over threads do not own what these threads share. */
 #include "ir/analysis/first_write.h"
 #include "lower/lower_impl.h"
 #include <string.h>
@@ -39,10 +39,13 @@ static void bind_loop(Analyzer *facts, For *f) {
 }
 
 static bool may_enter(Search *s, For *f) {
-  if (f->loop_kind == LOOP_THREAD && !is_private_to(buffer_scope(s->buffer), f->thread_tag))
-    return false;
   bind_loop(s->facts, f);
   return writes_before_reading(f->body, s->buffer, s->facts);
+}
+
+/* Loops over threads that share the buffer do not own it, but may hold a loop that does. */
+static bool may_own(Search *s, For *f) {
+  return f->loop_kind != LOOP_THREAD || is_private_to(buffer_scope(s->buffer), f->thread_tag);
 }
 
 /* The one statement of several that uses the buffer, or NULL. */
@@ -86,7 +89,8 @@ static void descend(Search *s, Node *n) {
   case NK_For: {
     For *f = AS(For, n);
     if (uses(f->min, s->buffer) || uses(f->extent, s->buffer) || !may_enter(s, f)) return;
-    s->home = n;
+    if (!may_own(s, f) && str_same(buffer_scope(s->buffer), "global")) return;
+    if (may_own(s, f)) s->home = n;
     descend(s, f->body);
     return;
   }

@@ -8,7 +8,8 @@
  * The walk is in the order of execution. Accesses are apart if no two threads can meet there: their
  * indices are the same but for a part that is worked out for each thread of the block, or they are
  * the same and known to be other ones in other threads.
- * Loops are walked twice, so that a step meets what the step before it left. A barrier stands only
+ * Loops are walked twice, so that a step meets what the step before it left, and once more behind
+ * what stood before them: that asks for one barrier before the loop. A barrier stands only
  * where all threads come: in branches and loops that depend on the thread none can, and they are
  * refused if one is needed inside. */
 #include "ir/arith/iter_map.h"
@@ -262,20 +263,46 @@ static bool runs(Node *extent) {
   return expr_is_const_int(extent, &n) && n > 0;
 }
 
+static Map copy_of(const Map *map) {
+  Map out = {0};
+  for each (MapEntry, e, map)
+    if (e->key) map_set(&out, e->key, e->value);
+  return out;
+}
+
+/* The barriers that the steps need among themselves; then, where the first step meets what was
+ * before the loop, one before it: not one in each step. */
+static void sync_steps(Sync *s, For *f) {
+  AccessVec before = s->pending, after;
+  s->pending = (AccessVec){0};
+  for (int pass = 0; pass < 2; pass++) {
+    map_set(&s->steps, f->var, (void *)++s->step);
+    sync_stmt(s, f->body);
+  }
+  after = s->pending;
+  s->pending = (AccessVec){0};
+  add_all(&s->pending, &before);
+  Map inside = copy_of(&s->before);
+  map_set(&s->steps, f->var, (void *)++s->step);
+  sync_stmt(s, f->body);
+  bool meets = s->before.len > inside.len;
+  s->before = inside;
+  if (meets) {
+    map_set(&s->before, &f->node, f);
+    s->pending = (AccessVec){0};
+  }
+  add_all(&s->pending, &after);
+  if (!meets && !runs(f->extent)) add_all(&s->pending, &before);
+}
+
 static void sync_loop(Sync *s, For *f) {
   AccessVec bounds = accesses_of(s, f->min), more = accesses_of(s, f->extent);
   add_all(&bounds, &more);
   meet(s, &f->node, &bounds);
   map_set(&s->loops, f->var,
           MAKE(Range, f->node.span, VOID_TYPE, .min = f->min, .extent = f->extent));
-  AccessVec outside = {0};
-  if (!runs(f->extent)) add_all(&outside, &s->pending);
-  for (int pass = 0; pass < 2; pass++) {
-    map_set(&s->steps, f->var, (void *)++s->step);
-    sync_stmt(s, f->body);
-  }
+  sync_steps(s, f);
   map_remove(&s->steps, f->var);
-  add_all(&s->pending, &outside);
 }
 
 static void sync_branch(Sync *s, IfThenElse *n) {

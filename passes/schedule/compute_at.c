@@ -217,13 +217,26 @@ static void need_lasting_producers(const Move *m) {
     }
 }
 
+/* Threads of a block share some memory: what one step of their loops needs there, all of them do.
+ */
+static NodeVec with_thread_loops(const Move *m, NodeVec loops, Node *buffer) {
+  if (!str_begins(buffer_scope(buffer), "shared")) return loops;
+  NodeVec out = {0};
+  for each (Node *, s, &m->to.path)
+    if (IS(For, *s) && AS(For, *s)->loop_kind == LOOP_THREAD &&
+        str_begins(AS(For, *s)->thread_tag, "threadIdx."))
+      vec_push(&out, *s);
+  for each (Node *, l, &loops) vec_push(&out, *l);
+  return out;
+}
+
 /* What of a buffer these blocks read or write in one step of the loop. */
 static Touched touched_in(const Move *m, NodeVec blocks, bool writes, Node *loop, Node *buffer,
                           Analyzer *facts) {
   Touched t = {.buffer = buffer};
   for each (Node *, other, &blocks) {
     Place p = place_of(m->call, m->ref->func, *other);
-    NodeVec inner = loops_inside(&p, loop);
+    NodeVec inner = with_thread_loops(m, loops_inside(&p, loop), buffer);
     NodeVec regions = writes ? AS(Block, *other)->writes : AS(Block, *other)->reads;
     for each (Node *, r, &regions)
       if (AS(BufferRegion, *r)->buffer == buffer)

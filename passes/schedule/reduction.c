@@ -33,19 +33,22 @@ Node *beside_load(const BufferStore *of, Node *value, NodeKind *op) {
   return loads_stored(sides->b, of) ? sides->a : NULL;
 }
 
-Reduction reduction_of(ScheduleCall *c, Block *b) {
-  Reduction r;
+const char *block_reduction(Block *b, Reduction *out) {
   bool plain = IS(BufferStore, b->body) && IS(BufferStore, b->init) && !b->alloc_buffers.len &&
                !b->match_buffers.len;
   if (!plain)
-    schedule_fail(c, &b->node, "the body and the init of block '%s' must be one store each",
-                  b->name);
-  r.store = AS(BufferStore, b->body);
-  r.operand = beside_load(r.store, r.store->value, &r.op);
-  r.identity = AS(BufferStore, b->init)->value;
-  if (!r.operand || !is_identity(r.op, r.identity))
-    schedule_fail(c, &b->node,
-                  "block '%s' is no sum, product, minimum or maximum from its identity", b->name);
+    return str_format("the body and the init of block '%s' must be one store each", b->name);
+  out->store = AS(BufferStore, b->body);
+  out->operand = beside_load(out->store, out->store->value, &out->op);
+  out->identity = AS(BufferStore, b->init)->value;
+  if (out->operand && is_identity(out->op, out->identity)) return NULL;
+  return str_format("block '%s' is no sum, product, minimum or maximum from its identity", b->name);
+}
+
+Reduction reduction_of(ScheduleCall *c, Block *b) {
+  Reduction r;
+  const char *why = block_reduction(b, &r);
+  if (why) schedule_fail(c, &b->node, "%s", why);
   return r;
 }
 

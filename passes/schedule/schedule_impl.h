@@ -159,6 +159,7 @@ typedef struct Reduction {
   BufferStore *store;
   Node *operand, *identity;
 } Reduction;
+const char *block_reduction(Block *b, Reduction *out); /* why it is none, or NULL */
 /* Refuses a block that is none. */
 Reduction reduction_of(ScheduleCall *c, Block *b);
 /* The other operand where the value is an operation on a load of the element that is stored; NULL:

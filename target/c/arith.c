@@ -107,14 +107,13 @@ static CText divide_ints(CGen *g, Binary *n, CText a, CText b) {
 /* ---- floats ---- */
 
 static CText float_arithmetic(CGen *g, NodeKind kind, DataType t, CText a, CText b) {
-  bool is_double = t.bits == 64;
   a = c_widen(g, a, t);
   b = c_widen(g, b, t);
   if (kind == NK_Mod)
-    return c_narrow(g, c_text(BINDS_ATOM, "fmod%s(%s, %s)", is_double ? "" : "f", a.at, b.at), t);
+    return c_narrow(g, c_text(BINDS_ATOM, "fmod%s(%s, %s)", c_suffix(g, t), a.at, b.at), t);
   if (kind == NK_FloorMod) return c_narrow(g, call2(g, "floormod_float", c_compute(t), a, b), t);
   CText v = infix(kind, a, b);
-  if (kind == NK_FloorDiv) v = c_text(BINDS_ATOM, "floor%s(%s)", is_double ? "" : "f", v.at);
+  if (kind == NK_FloorDiv) v = c_text(BINDS_ATOM, "%s(%s)", c_libm(g, "floor", t), v.at);
   return c_narrow(g, v, t);
 }
 

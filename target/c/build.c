@@ -105,6 +105,8 @@ void c_emit(Node *module, const Target *target, EmitKind kind, const char *path)
   if (kind == EMIT_LLVM || kind == EMIT_ARCHIVE)
     error_raisef("CompileError", (Span){0}, "the c target writes no %s: use --target llvm",
                  kind == EMIT_LLVM ? "LLVM IR" : "archives");
+  if (kind == EMIT_DEVICE)
+    error_raisef("CompileError", (Span){0}, "the c target has no device: use --target opencl");
   if (params_file(module))
     error_raisef("CompileError", (Span){0},
                  "the c target keeps constants in the library: --params is of the llvm target");

@@ -39,8 +39,9 @@ typedef struct CText {
 /* A variable of C. */
 typedef struct CVar {
   const char *name;
-  DataType elem; /* what a pointer is declared to point to, or void */
-  bool is_const; /* nothing is written through the pointer */
+  DataType elem;     /* what a pointer is declared to point to, or void */
+  bool is_const;     /* nothing is written through the pointer */
+  const char *space; /* of a pointer's memory, where the dialect has several: "__global " */
 } CVar;
 
 /* What a function does with its variables. */
@@ -50,7 +51,25 @@ typedef struct CUses {
   Map stored; /* and written */
 } CUses;
 
-typedef enum { CFUNC_KERNEL, CFUNC_PACKED, CFUNC_PARALLEL_BODY } CFuncSort;
+typedef enum { CFUNC_KERNEL, CFUNC_PACKED, CFUNC_PARALLEL_BODY, CFUNC_DEVICE } CFuncSort;
+
+typedef struct CGen CGen;
+
+/* What a relative of C spells in another way than C11 does, or can't say. */
+typedef struct CDialect {
+  const char *name;   /* for messages: "the c target" */
+  bool is_host;       /* calls the runtime, may fail, knows #line */
+  bool has_overloads; /* functions of mathematics have one name for all types */
+  /* The words for memory that pointers of this scope point to, with a space behind. */
+  const char *(*space)(const char *scope);
+  /* The function that gives the bits of one type as another; NULL: a helper does. */
+  const char *(*bits)(DataType to, DataType from);
+  /* Calls and attributes of its own; false: it has none such. */
+  bool (*call)(CGen *g, Call *n, const char *name, CText *out);
+  bool (*attribute)(CGen *g, AttrStmt *n);
+  void (*allocate)(CGen *g, Allocate *n);
+} CDialect;
+extern const CDialect c_dialect;
 
 /* The function being written. */
 typedef struct CFunc {
@@ -72,7 +91,8 @@ typedef struct CFunc {
   Str *out; /* the lines */
 } CFunc;
 
-typedef struct CGen {
+struct CGen {
+  const CDialect *dialect;
   const Target *target;
   Node *module;
   bool in_process;
@@ -82,10 +102,11 @@ typedef struct CGen {
   Map externs;   /* interned name to the declaration of a C function */
   Str functions; /* the bodies so far */
   CFunc *f;
-} CGen;
+};
 
 /* ---- module.c, function.c ---- */
 
+void c_add_helpers(Str *s, const Map *helpers, const char *functions); /* that are needed */
 /* The whole file. Raises. in_process: C functions that are called must be in this process. */
 const char *c_module(Node *module, const Target *target, bool in_process);
 const char *c_prototype(CGen *g, const char *name, PrimFunc *f);
@@ -116,6 +137,7 @@ const char *c_temporary(CGen *g);
 const char *c_type(DataType t);                     /* in a variable: "int32_t" */
 const char *c_type_in_memory(DataType t);           /* "uint8_t" for bool */
 const char *c_pointer(DataType elem);               /* "float *", "void *" */
+const char *c_pointer_to(const CVar *v);            /* of its space: "__global float *" */
 const char *c_declare(Node *var, const CVar *v);    /* "float *A" */
 DataType c_compute(DataType t);                     /* float32 for small floats */
 void c_check_type(DataType t, Span span);           /* raises where C has no such type */
@@ -127,6 +149,12 @@ const char *c_string(const char *text);
 
 /* The name of a helper for type `t` (and `from`, where the row speaks of two), which it makes. */
 const char *c_helper(CGen *g, const char *name, DataType t, DataType from);
+
+/* The name of a function that gives the bits of a value of type `from` as one of type `to`. */
+const char *c_bits_function(CGen *g, DataType to, DataType from);
+/* What the names of math.h end in for a type: "f" for float. */
+const char *c_suffix(CGen *g, DataType t);
+const char *c_libm(CGen *g, const char *name, DataType t); /* the function of math.h for the type */
 
 /* ---- expr.c, arith.c, cast.c ---- */
 
@@ -145,7 +173,7 @@ CText c_narrow(CGen *g, CText v, DataType t);       /* and back */
 CText c_name_it(CGen *g, CText v, DataType t);      /* in a variable of its own */
 CText c_text(Binding binds, const char *format, ...) PRINTF_LIKE(2, 3);
 const char *c_within(CText v, Binding most); /* in parentheses if it binds less tightly */
-_Noreturn void c_unsupported(Node *n, const char *what);
+_Noreturn void c_unsupported(CGen *g, Node *n, const char *what);
 
 /* ---- memory.c ---- */
 

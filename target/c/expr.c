@@ -22,8 +22,8 @@ CText c_name_it(CGen *g, CText v, DataType t) {
   return (CText){name, BINDS_ATOM};
 }
 
-void c_unsupported(Node *n, const char *what) {
-  error_raisef("CompileError", n->span, "%s is not supported by the c target", what);
+void c_unsupported(CGen *g, Node *n, const char *what) {
+  error_raisef("CompileError", n->span, "%s is not supported by %s", what, g->dialect->name);
 }
 
 static CText var(CGen *g, Node *n) {
@@ -154,7 +154,7 @@ static CText any_expr(CGen *g, Node *n) {
   case NK_GlobalVar: return function_address(g, AS(GlobalVar, n));
   default: break;
   }
-  c_unsupported(n, str_format("%s in a lowered function", node_kind_name(n->kind)));
+  c_unsupported(g, n, str_format("%s in a lowered function", node_kind_name(n->kind)));
 }
 
 CText c_expr(CGen *g, Node *n) {

@@ -28,14 +28,18 @@ static const char *format_number(const char *word, DataType t) {
 
 static const char *unsigned_arithmetic(DataType t) { return t.bits > 32 ? "uint64_t" : "uint32_t"; }
 
-static const char *int_number(const char *word, DataType t) {
+/* low and high are literals of the float type `from`. */
+static const char *int_number(const char *word, DataType t, DataType from) {
   bool is_signed = t.code == DTYPE_INT;
   int exponent = t.bits - is_signed;
   if (str_same(word, "least")) return c_int(t, dtype_min_int(t), true).at;
   if (str_same(word, "most"))
     return c_int(t, is_signed || t.bits < 64 ? dtype_max_int(t) : -1, true).at;
-  if (str_same(word, "low")) return is_signed ? str_format("%.1f", (double)dtype_min_int(t)) : "0";
-  if (str_same(word, "high")) return str_format("%.1f", (double)(1ull << (exponent - 1)) * 2);
+  const char *suffix = from.bits == 64 ? "" : "f";
+  if (str_same(word, "low"))
+    return is_signed ? str_format("%.1f%s", (double)dtype_min_int(t), suffix) : "0";
+  if (str_same(word, "high"))
+    return str_format("%.1f%s", (double)(1ull << (exponent - 1)) * 2, suffix);
   if (str_same(word, "mask")) return str_format("%uu", (1u << t.bits) - 1);
   if (str_same(word, "top")) return str_format("%d", 1 << (t.bits - 1));
   return NULL;
@@ -54,14 +58,16 @@ static const char *expand_word(CGen *g, const char *word, const char *c_name, Da
       {"f", dtype_text(from)},
       {"U", unsigned_arithmetic(t)},
       {"C", c_type(c_compute(t))},
-      {"s", c_compute(t).bits == 32 ? "f" : ""},
+      {"s", c_suffix(g, t)},
       {"B", str_format("%d", t.bits - 1)},
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (str_same(words[i].word, word)) return words[i].text;
   if (str_same(word, "w")) return is_small ? c_helper(g, "widen", t, VOID_TYPE) : "";
   if (str_same(word, "r")) return is_small ? c_helper(g, "narrow", t, VOID_TYPE) : "";
-  const char *number = dtype_is_int(t) ? int_number(word, t) : NULL;
+  if (str_same(word, "asfloat")) return c_bits_function(g, FLOAT32, DTYPE_OF(UINT, 32));
+  if (str_same(word, "asbits")) return c_bits_function(g, DTYPE_OF(UINT, 32), FLOAT32);
+  const char *number = dtype_is_int(t) ? int_number(word, t, from) : NULL;
   return number ? number : format_number(word, t);
 }
 
@@ -79,6 +85,10 @@ static const char *expand(CGen *g, const char *text, const char *c_name, DataTyp
     text += 1 + n;
   }
   return str_text(&s);
+}
+
+const char *c_bits_function(CGen *g, DataType to, DataType from) {
+  return g->dialect->bits ? g->dialect->bits(to, from) : c_helper(g, "bits", to, from);
 }
 
 const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {

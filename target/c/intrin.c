@@ -92,7 +92,7 @@ static CText do_reinterpret(CGen *g, Call *n) {
   }
   DataType bits = dtype_is_handle(to) ? INT64 : to;
   if (!is_integer_in_c(from) || !is_integer_in_c(bits))
-    v = c_text(BINDS_ATOM, "%s(%s)", c_helper(g, "bits", bits, from), v.at);
+    v = c_text(BINDS_ATOM, "%s(%s)", c_bits_function(g, bits, from), v.at);
   else if (!str_same(c_type(from), c_type(bits))) v = c_fit(g, bits, v.at);
   return c_cast(g, v, bits, to);
 }
@@ -134,7 +134,7 @@ static CText do_ldexp(CGen *g, Call *n) {
   c_operands(g, 2, n->args.at, v);
   v[0] = c_widen(g, c_cast(g, v[0], n->args.at[0]->dtype, t), t);
   v[1] = c_cast(g, v[1], n->args.at[1]->dtype, INT32);
-  return c_narrow(g, c_text(BINDS_ATOM, "ldexp%s(%s)", t.bits == 64 ? "" : "f", c_join(2, v)), t);
+  return c_narrow(g, c_text(BINDS_ATOM, "ldexp%s(%s)", c_suffix(g, t), c_join(2, v)), t);
 }
 
 static CText do_nextafter(CGen *g, Call *n) {
@@ -143,8 +143,7 @@ static CText do_nextafter(CGen *g, Call *n) {
   check_float(n, "nextafter");
   same(g, n, v);
   const char *by = lowered_is_small_float(t) ? c_helper(g, "nextafter", t, VOID_TYPE)
-                   : t.bits == 64            ? "nextafter"
-                                             : "nextafterf";
+                                             : str_format("nextafter%s", c_suffix(g, t));
   return c_text(BINDS_ATOM, "%s(%s)", by, c_join(2, v));
 }
 
@@ -280,13 +279,14 @@ static const struct {
 CText c_call(CGen *g, Call *n) {
   if (IS(GlobalVar, n->op)) return c_kernel_call(g, n);
   const Intrin *intrin = intrin_of(n->op);
-  if (!intrin) c_unsupported(&n->node, "this callee");
+  if (!intrin) c_unsupported(g, &n->node, "this callee");
   if (intrin->args >= 0 && n->args.len != intrin->args)
     error_raisef("CompileError", n->node.span, "T.%s takes %d arguments, %d given", intrin->name,
                  intrin->args, n->args.len);
+  CText v;
+  if (g->dialect->call && g->dialect->call(g, n, intrin->name, &v)) return v;
   for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
     if (str_same(handlers[i].name, intrin->name)) return handlers[i].handler(g, n);
-  CText v;
   if (c_math(g, n, intrin->name, &v)) return v;
-  c_unsupported(&n->node, str_format("T.%s", intrin->name));
+  c_unsupported(g, &n->node, str_format("T.%s", intrin->name));
 }

@@ -46,6 +46,18 @@ static const struct {
     {"nearbyint", "nearbyint", BY_LIBM},
 };
 
+const char *c_suffix(CGen *g, DataType t) {
+  return g->dialect->has_overloads || c_compute(t).bits == 64 ? "" : "f";
+}
+
+/* Compilers of OpenCL were seen to make 0 of floor(NAN): with overloads, rounding is a helper. */
+const char *c_libm(CGen *g, const char *name, DataType t) {
+  static const char *const rounding[] = {"floor", "ceil", "trunc", "nearbyint"};
+  for (int i = 0; i < 4 && g->dialect->has_overloads; i++)
+    if (str_same(name, rounding[i])) return c_helper(g, name, c_compute(t), VOID_TYPE);
+  return str_format("%s%s", name, c_suffix(g, t));
+}
+
 #define MAX_ARGS 3
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -88,8 +100,7 @@ bool c_math(CGen *g, Call *n, const char *name, CText *out) {
   c_operands(g, n->args.len, n->args.at, args);
   for (int i = 0; i < n->args.len; i++)
     args[i] = c_widen(g, c_cast(g, args[i], n->args.at[i]->dtype, t), t);
-  const char *suffix = compute.bits == 32 ? "f" : "";
-  const char *by = functions[f].how == BY_LIBM ? str_format("%s%s", functions[f].by, suffix)
+  const char *by = functions[f].how == BY_LIBM ? c_libm(g, functions[f].by, compute)
                                                : c_helper(g, functions[f].by, compute, VOID_TYPE);
   *out = c_narrow(g, c_text(BINDS_ATOM, "%s(%s)", by, c_join(n->args.len, args)), t);
   return true;

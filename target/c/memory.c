@@ -22,7 +22,13 @@ static Place place_of(CGen *g, Node *n, Node *buffer, const NodeVec *indices) {
   if (b->elem_offset && !expr_is_zero(b->elem_offset)) index = expr_add(b->elem_offset, index);
   CVar *v = IS(Var, b->data) ? map_get(&g->f->values, b->data) : NULL;
   bool same = v && dtype_equal(v->elem, dtype_element(b->elem)) && !g->f->may_alias;
-  return (Place){b, c_within(c_expr(g, b->data), BINDS_ATOM), index, same};
+  const char *pointer = c_within(c_expr(g, b->data), BINDS_ATOM), *space = v ? v->space : NULL;
+  if (!same && g->dialect->space) {
+    const CVar cast = {.elem = dtype_element(b->elem), .space = space};
+    pointer = str_format("((%s)%s)", c_pointer_to(&cast), pointer);
+    same = true;
+  }
+  return (Place){b, pointer, index, same};
 }
 
 static CText load_text(CGen *g, const Place *p, const char *index) {
@@ -88,7 +94,8 @@ CText c_element_pointer(CGen *g, Node *pointer, DataType elem, Node *index) {
   DataType scalar = dtype_element(elem);
   if (v && dtype_equal(v->elem, scalar))
     return c_text(BINDS_ADD, "%s + %s", base.at, c_within(at, BINDS_MUL));
-  return c_text(BINDS_ADD, "(%s)%s + %s", c_pointer(scalar), c_within(base, BINDS_UNARY),
+  const CVar cast = {.elem = scalar, .space = v ? v->space : NULL};
+  return c_text(BINDS_ADD, "(%s)%s + %s", c_pointer_to(&cast), c_within(base, BINDS_UNARY),
                 c_within(at, BINDS_MUL));
 }
 
@@ -127,6 +134,7 @@ bool c_allocate(CGen *g, Allocate *n) {
   DataType elem = dtype_element(n->elem);
   c_check_type(elem, n->node.span);
   map_set(&g->f->distinct, n->var, n);
+  if (g->dialect->allocate) return g->dialect->allocate(g, n), false;
   int64_t nbytes = lowered_stack_bytes(n, g->f->stack_bytes);
   if (nbytes < 0) return allocate_on_heap(g, n), true;
   g->f->stack_bytes += nbytes;

@@ -57,7 +57,7 @@ static void declare_externs(Str *s, const Map *externs) {
 }
 
 /* A helper stands behind those that it calls, so whether it is needed is known backwards. */
-static void add_helpers(Str *s, const Map *helpers, const char *functions) {
+void c_add_helpers(Str *s, const Map *helpers, const char *functions) {
   bool *needed = NEW_ARRAY(bool, helpers->len + 1);
   for (int i = helpers->len - 1; i >= 0; i--) {
     const char *name = helpers->at[i].key;
@@ -185,7 +185,7 @@ static void visit_body(CGen *g, const char *name, PrimFunc *f, Str *s) {
 }
 
 const char *c_module(Node *module, const Target *target, bool in_process) {
-  CGen g = {.target = target, .module = module, .in_process = in_process};
+  CGen g = {.dialect = &c_dialect, .target = target, .module = module, .in_process = in_process};
   NodeVec exports = lowered_exports(module);
   Map found = reached(&g);
   Str prototypes = {0}, s = {0};
@@ -199,7 +199,7 @@ const char *c_module(Node *module, const Target *target, bool in_process) {
   str_printf(&s, "%s\n%s", includes, types);
   declare_runtime(&s, functions);
   declare_externs(&s, &g.externs);
-  add_helpers(&s, &g.helpers, functions);
+  c_add_helpers(&s, &g.helpers, functions);
   str_printf(&s, "\n%s%s", str_text(&prototypes), functions);
   add_module_info(&g, &s, &exports);
   return str_text(&s);

@@ -110,6 +110,7 @@ CVar *c_bind(CGen *g, Node *var) {
   Var *v = AS(Var, var);
   CVar *made = NEW(CVar, .name = c_name(v->name, &g->f->names, &g->names),
                    .elem = dtype_is_handle(var->dtype) ? dtype_element(v->elem) : VOID_TYPE);
+  if (dtype_is_handle(var->dtype) && g->dialect->space) made->space = g->dialect->space(v->scope);
   map_set(&g->f->values, var, made);
   return made;
 }

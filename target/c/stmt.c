@@ -53,9 +53,9 @@ static void serial_loop(CGen *g, For *n) {
 }
 
 static void for_loop(CGen *g, For *n) {
-  if (n->loop_kind == LOOP_THREAD) c_unsupported(&n->node, "a loop bound to a thread");
-  bool is_parallel =
-      n->loop_kind == LOOP_PARALLEL && g->f->sort != CFUNC_PARALLEL_BODY && !work_is_small(n);
+  if (n->loop_kind == LOOP_THREAD) c_unsupported(g, &n->node, "a loop bound to a thread");
+  bool may_split = g->f->sort == CFUNC_KERNEL || g->f->sort == CFUNC_PACKED;
+  bool is_parallel = n->loop_kind == LOOP_PARALLEL && may_split && !work_is_small(n);
   if (is_parallel) c_parallel(g, n);
   else serial_loop(g, n);
 }
@@ -91,6 +91,7 @@ static void if_then_else(CGen *g, IfThenElse *n) {
 }
 
 static void check(CGen *g, AssertStmt *n) {
+  if (!g->dialect->is_host) c_unsupported(g, &n->node, "an assertion in device code");
   const char *text = IS(StringImm, n->message) ? AS(StringImm, n->message)->value : "";
   c_line(g, "if (!%s) {", c_within(c_condition(g, n->cond), BINDS_UNARY));
   g->f->depth++;
@@ -110,10 +111,11 @@ static void let_stmt(CGen *g, LetStmt *n) {
   if (!begins_frame && !c_is_used(g, n->var)) c_line(g, "(void)%s;", v->name);
 }
 
-/* AttrStmts that the CPU has no use for are passed over, threads of a GPU are not. */
-static void check_attr(AttrStmt *n) {
+/* AttrStmts that nobody has a use for are passed over, threads of a GPU are not. */
+static void attribute(CGen *g, AttrStmt *n) {
+  if (g->dialect->attribute && g->dialect->attribute(g, n)) return;
   if (str_same(n->key, "thread_extent") || str_same(n->key, "virtual_thread"))
-    c_unsupported(&n->node, "a loop bound to a thread");
+    c_unsupported(g, &n->node, "a loop bound to a thread");
 }
 
 void c_mark_used(CGen *g, Node *n, CText v) {
@@ -130,7 +132,8 @@ static void evaluate(CGen *g, Node *value) {
 
 /* Debuggers show the line that the statement came from. */
 static void note_place(CGen *g, Node *n) {
-  if (!target_option_int(g->target, "line-directives") || !n->span.hi) return;
+  if (!g->dialect->is_host || !target_option_int(g->target, "line-directives") || !n->span.hi)
+    return;
   Location at = source_locate(n->span.lo);
   if (at.source) str_printf(g->f->out, "#line %d %s\n", at.line, c_string(at.source->name));
 }
@@ -140,7 +143,7 @@ static Node *step(CGen *g, Node *n) {
   note_place(g, n);
   switch (n->kind) {
   case NK_LetStmt: return let_stmt(g, AS(LetStmt, n)), AS(LetStmt, n)->body;
-  case NK_AttrStmt: return check_attr(AS(AttrStmt, n)), AS(AttrStmt, n)->body;
+  case NK_AttrStmt: return attribute(g, AS(AttrStmt, n)), AS(AttrStmt, n)->body;
   case NK_AssertStmt: return check(g, AS(AssertStmt, n)), AS(AssertStmt, n)->body;
   case NK_DeclBuffer: return AS(DeclBuffer, n)->body;
   case NK_Allocate: return c_allocate(g, AS(Allocate, n)) ? NULL : AS(Allocate, n)->body;
@@ -153,7 +156,7 @@ static Node *step(CGen *g, Node *n) {
   case NK_Evaluate: return evaluate(g, AS(Evaluate, n)->value), NULL;
   default: break;
   }
-  c_unsupported(n, str_format("%s in a lowered function", node_kind_name(n->kind)));
+  c_unsupported(g, n, str_format("%s in a lowered function", node_kind_name(n->kind)));
 }
 
 void c_stmt(CGen *g, Node *n) {

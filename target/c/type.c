@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+const CDialect c_dialect = {.name = "the c target", .is_host = true};
+
 void c_check_type(DataType t, Span span) {
   bool has_format =
       !dtype_is_mini_float(t) || t.code == DTYPE_FLOAT8_E4M3 || t.code == DTYPE_FLOAT8_E5M2;
@@ -32,9 +34,13 @@ const char *c_pointer(DataType elem) {
   return str_format("%s%s*", type, dtype_is_handle(elem) ? "" : " ");
 }
 
+const char *c_pointer_to(const CVar *v) {
+  return str_format("%s%s", v->space ? v->space : "", c_pointer(v->elem));
+}
+
 const char *c_declare(Node *var, const CVar *v) {
   if (dtype_is_handle(var->dtype))
-    return str_format("%s%s%s", v->is_const ? "const " : "", c_pointer(v->elem), v->name);
+    return str_format("%s%s%s", v->is_const ? "const " : "", c_pointer_to(v), v->name);
   return str_format("%s %s", c_type(var->dtype), v->name);
 }
 

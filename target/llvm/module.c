@@ -55,7 +55,7 @@ static void gen_module_info(Gen *g, const NodeVec *exports) {
                            pointer_table(g, n, names, "names"),
                            pointer_table(g, n, functions, "functions"),
                            pointer_table(g, n, signatures, "signatures"),
-                           const_text(g, target_text(g->target))};
+                           const_text(g, target_module_text(g->target))};
   LLVMValueRef info = LLVMConstStructInContext(g->context, fields, 6, false);
   gen_exported(g, info, "tvms_module_info");
 }

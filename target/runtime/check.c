@@ -1,7 +1,7 @@
 /* check.c -- what compiled functions ask of their arguments, and the messages when it does not
  * hold.
  */
-#include "target/runtime/runtime_impl.h"
+#include "target/runtime/device.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,11 +44,18 @@ static int wrong_tensor(const char *what, int ndim, DLDataType dtype, int type, 
   return tvms_set_error("%s must be %s, but is %s", what, want, found);
 }
 
-static int check_layout(const char *what, const DLTensor *t) {
+static int check_device(const char *what, DLDevice have, DLDevice want) {
+  char have_text[DEVICE_TEXT_SIZE], want_text[DEVICE_TEXT_SIZE];
+  bool same = have.device_type == want.device_type &&
+              (want.device_type == kDLCPU || have.device_id == want.device_id);
+  if (same) return 0;
+  return tvms_set_error("%s must be on %s, but is on %s", what, tvms__device_text(want, want_text),
+                        tvms__device_text(have, have_text));
+}
+
+static int check_layout(const char *what, const DLTensor *t, DLDevice want) {
   char shape[SHAPE_TEXT_SIZE], strides[SHAPE_TEXT_SIZE];
-  if (t->device.device_type != kDLCPU)
-    return tvms_set_error("%s must be on the CPU, but is on device type %d", what,
-                          (int)t->device.device_type);
+  if (check_device(what, t->device, want)) return -1;
   if (!tvms__dl_is_compact(t)) {
     tvms__shape_text(t->ndim, t->shape, shape);
     tvms__shape_text(t->ndim, t->strides, strides);
@@ -74,7 +81,8 @@ static int check_sound(const char *what, const DLTensor *t) {
 }
 
 /* `t` as a tensor of this rank and dtype, or NULL with the error set. */
-static void *check_tensor(const char *what, TvmsValue value, int type, int ndim, DLDataType want) {
+static void *check_tensor(const char *what, TvmsValue value, int type, int ndim, DLDataType want,
+                          DLDevice device) {
   bool is_tensor = (type == TVMS_TENSOR || type == TVMS_DLTENSOR) && value.p;
   DLTensor *t = is_tensor ? value.p : NULL;
   if (!t) return wrong_tensor(what, ndim, want, type, NULL), NULL;
@@ -82,10 +90,11 @@ static void *check_tensor(const char *what, TvmsValue value, int type, int ndim,
   bool same =
       (ndim < 0 || t->ndim == ndim) && (want.code == 255 || tvms__dtype_same(want, t->dtype));
   if (!same) return wrong_tensor(what, ndim, want, type, t), NULL;
-  return check_layout(what, t) ? NULL : t;
+  return check_layout(what, t, device) ? NULL : t;
 }
 
 #define WHAT_SIZE 300
+static const DLDevice cpu = {kDLCPU, 0};
 
 static const char *argument_text(char *out, const char *func, const char *param) {
   snprintf(out, WHAT_SIZE, "%s: argument '%s'", func, param);
@@ -97,13 +106,45 @@ void *tvms_arg_tensor(void *func, void *param, void *args, void *types, int32_t 
   char what[WHAT_SIZE];
   DLDataType want = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
   return check_tensor(argument_text(what, func, param), ((TvmsValue *)args)[index],
-                      ((int *)types)[index], ndim, want);
+                      ((int *)types)[index], ndim, want, cpu);
+}
+
+void *tvms_arg_device_tensor(void *func, void *param, void *args, void *types, int32_t index,
+                             int32_t ndim, int32_t code, int32_t bits, int32_t lanes,
+                             int32_t device_type, int32_t device_id) {
+  char what[WHAT_SIZE];
+  DLDataType want = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
+  DLDevice device = {(DLDeviceType)device_type, device_id};
+  return check_tensor(argument_text(what, func, param), ((TvmsValue *)args)[index],
+                      ((int *)types)[index], ndim, want, device);
 }
 
 void *tvms_value_tensor(void *value, void *type, void *what, int32_t ndim, int32_t code,
                         int32_t bits, int32_t lanes) {
   DLDataType want = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
-  return check_tensor(what, *(TvmsValue *)value, *(int *)type, ndim, want);
+  return check_tensor(what, *(TvmsValue *)value, *(int *)type, ndim, want, cpu);
+}
+
+/* What a function on the CPU gave is checked there, and copied. */
+void *tvms_value_device_tensor(void *frame, void *value, void *type, void *what, int32_t ndim,
+                               int32_t code, int32_t bits, int32_t lanes, int32_t device_type,
+                               int32_t device_id) {
+  TvmsValue *v = value;
+  int *kind = type;
+  DLDataType want = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
+  DLDevice device = {(DLDeviceType)device_type, device_id};
+  bool is_tensor = (*kind == TVMS_TENSOR || *kind == TVMS_DLTENSOR) && v->p;
+  if (!is_tensor || ((DLTensor *)v->p)->device.device_type != kDLCPU)
+    return check_tensor(what, *v, *kind, ndim, want, device);
+  DLTensor *t = check_tensor(what, *v, *kind, ndim, want, cpu);
+  if (!t) return NULL;
+  v->p = tvms_device_tensor(frame, device_type, device_id, t->ndim, t->shape, t->dtype.code,
+                            t->dtype.bits, t->dtype.lanes);
+  *kind = TVMS_TENSOR;
+  size_t nbytes = (size_t)tvms__dl_size(t) * tvms__dtype_element_bytes(t->dtype);
+  if (!v->p || tvms__bytes_copy(tvms_tensor_address(v->p), tvms_tensor_address(t), nbytes))
+    return NULL;
+  return v->p;
 }
 
 /* " (d)", or nothing where the text is the number itself. */

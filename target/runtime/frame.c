@@ -169,6 +169,12 @@ static void *owned_set(Frame *f, Owned *o, int type, TvmsValue value) {
   return value.p;
 }
 
+void *tvms__frame_own(void *frame, int type, void *object) {
+  Owned *o = owned_new(frame);
+  if (!o) return tvms_release(object), NULL;
+  return owned_set(frame, o, type, (TvmsValue){.p = object});
+}
+
 void *tvms_frame_tensor(void *frame, int32_t ndim, void *shape, int32_t code, int32_t bits,
                         int32_t lanes) {
   DLDataType dtype = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};

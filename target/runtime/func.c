@@ -63,6 +63,8 @@ int tvms_func_call(TvmsFunc *f, const TvmsValue *args, const int *types, int n, 
   return status;
 }
 
+TvmsModule *tvms__current_module(void) { return current_module; }
+
 void tvms__func_keep_module(TvmsFunc *f) { f->module = tvms_retain(current_module); }
 
 /* ---- the registry ---- */

@@ -1,6 +1,6 @@
 /* module.c -- modules: shared libraries that tvms built, and what a compiler made in this process.
  */
-#include "target/runtime/runtime_impl.h"
+#include "target/runtime/device.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,8 @@ struct TvmsModule {
   const TvmsModuleParams *params; /* that were loaded for it, or NULL */
   void *state;
   void (*release)(void *state);
+  DLDevice device;
+  DeviceState *devices; /* what its code has on devices, or NULL */
 };
 
 static void module_destroy(void *self) {
@@ -23,9 +25,15 @@ static void module_destroy(void *self) {
   free(m->names);
   free(m->functions);
   free(m->selves);
+  tvms__device_state_free(m->devices);
   if (m->release) m->release(m->state);
   if (m->params) tvms__params_release(m->params);
   if (m->library) dlclose(m->library);
+}
+
+DeviceState **tvms__module_devices(void) {
+  TvmsModule *m = tvms__current_module();
+  return m ? &m->devices : NULL;
 }
 
 /* A module with room for n functions, still to be filled in. */
@@ -33,6 +41,7 @@ static TvmsModule *module_alloc(int n) {
   if (n < 0) return tvms_set_error("a module can't have %d functions", n), NULL;
   TvmsModule *m = tvms__object_new(TVMS_MODULE, sizeof *m, 0, module_destroy);
   if (!m) return NULL;
+  m->device = (DLDevice){kDLCPU, 0};
   size_t room = (size_t)n + 1;
   m->names = calloc(room, sizeof *m->names);
   m->functions = calloc(room, sizeof *m->functions);
@@ -114,10 +123,26 @@ static char *library_path(const char *path) {
   return name;
 }
 
+/* "opencl -device-id=1"; targets for a CPU have other names than devices. */
+static DLDevice device_of_target(const char *target) {
+  static const char id[] = " -device-id=";
+  char name[DEVICE_TEXT_SIZE] = "";
+  DLDevice device;
+  size_t n = strcspn(target, " ");
+  const char *number = strstr(target, id);
+  if (n + 8 >= sizeof name) n = 0;
+  memcpy(name, target, n);
+  if (tvms_device_parse(name, &device)) device = (DLDevice){kDLCPU, 0};
+  if (number) device.device_id = atoi(number + strlen(id));
+  tvms__error_clear();
+  return device;
+}
+
 static int fill_from_library(TvmsModule *m, const TvmsModuleInfo *info, const char *path) {
   const TvmsModuleParams *params = dlsym(m->library, "tvms_module_params");
   if (params && tvms__params_load(params, path)) return -1;
   m->params = params;
+  m->device = device_of_target(info->target);
   for (int i = 0; i < info->count; i++)
     if (module_add(m, info->names[i], info->functions[i], NULL)) return -1;
   return 0;
@@ -164,6 +189,8 @@ int tvms_module_function(TvmsFunc **out, TvmsModule *m, const char *name) {
 }
 
 int tvms_module_function_count(const TvmsModule *m) { return m->n; }
+
+DLDevice tvms_module_device(const TvmsModule *m) { return m->device; }
 
 const char *tvms_module_function_name(const TvmsModule *m, int i) {
   return i >= 0 && i < m->n ? m->names[i] : NULL;

@@ -30,6 +30,7 @@ struct TvmsTensor {
   size_t nbytes;            /* of a compact copy */
   TvmsTensor *source;       /* keeps the data alive, or NULL */
   DLManagedTensor *managed; /* taken over, or NULL */
+  bool owns_memory;         /* of a device */
   int64_t dims[];           /* the shape, then the strides if there are any */
 };
 
@@ -57,6 +58,7 @@ void *tvms__memory_new(size_t nbytes);
 /* A function of the module that the thread is in, with its last arguments; NULL and an error. */
 TvmsFunc *tvms__closure_new(TvmsPackedFunc fn, int n, const TvmsValue *values, const int *types);
 void tvms__func_keep_module(TvmsFunc *f);
+TvmsModule *tvms__current_module(void); /* whose code the thread runs, or NULL */
 
 /* -1 and an error if the file is surely no library that dlopen can load here. */
 int tvms__library_check(const char *path);
@@ -83,6 +85,9 @@ const char *tvms__type_text(int type); /* "a tensor", "an int" */
 
 /* The value as the caller may keep it: objects retained, strings and borrowed memory copied. */
 int tvms__value_own(int *type, TvmsValue *value);
+
+/* The frame gives it back when it ends; NULL, and it is given back, if memory is short. */
+void *tvms__frame_own(void *frame, int type, void *object);
 
 /* A function that every program has (a new reference), or NULL. */
 TvmsFunc *tvms__builtin_find(const char *name);

@@ -1,5 +1,5 @@
 /* tensor.c -- tensors: a DLTensor with a count, and exchange by DLPack. */
-#include "target/runtime/runtime_impl.h"
+#include "target/runtime/device.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +49,7 @@ bool tvms__dl_is_compact(const DLTensor *t) {
 static void tensor_destroy(void *self) {
   TvmsTensor *t = self;
   tvms_release(t->source);
+  if (t->owns_memory) tvms__device_free(t->dl.data);
   if (t->managed && t->managed->deleter) t->managed->deleter(t->managed);
 }
 
@@ -82,6 +83,19 @@ static TvmsTensor *tensor_alloc(int ndim, const int64_t *shape, const int64_t *s
 int tvms_tensor_new(TvmsTensor **out, int ndim, const int64_t *shape, DLDataType dtype) {
   TvmsTensor *t = tensor_alloc(ndim, shape, NULL, dtype, true);
   if (!t) return -1;
+  *out = t;
+  return 0;
+}
+
+int tvms_tensor_new_on(TvmsTensor **out, DLDevice device, int ndim, const int64_t *shape,
+                       DLDataType dtype) {
+  if (device.device_type == kDLCPU) return tvms_tensor_new(out, ndim, shape, dtype);
+  TvmsTensor *t = tensor_alloc(ndim, shape, NULL, dtype, false);
+  if (!t) return -1;
+  t->dl.device = device;
+  t->dl.data = tvms__device_alloc(device, t->nbytes);
+  if (!t->dl.data) return tvms_release(t), -1;
+  t->owns_memory = true;
   *out = t;
   return 0;
 }
@@ -154,12 +168,6 @@ int tvms_tensor_strided(TvmsTensor **out, TvmsTensor *source, const DLTensor *pa
   return 0;
 }
 
-static int check_on_cpu(const DLTensor *t) {
-  if (t->device.device_type == kDLCPU) return 0;
-  return tvms_set_error("the tensor is on device type %d, not on the CPU",
-                        (int)t->device.device_type);
-}
-
 /* Copies the elements of `from`, row by row in row-major order. */
 static void copy_strided(char *to, const DLTensor *from) {
   size_t element = tvms__dtype_element_bytes(from->dtype);
@@ -176,34 +184,50 @@ static void copy_strided(char *to, const DLTensor *from) {
   }
 }
 
-int tvms_tensor_copy(TvmsTensor **out, const TvmsTensor *source) {
+/* Of a tensor with strides that the CPU can read. */
+static int copy_compact(TvmsTensor **out, const DLTensor *from) {
+  char text[DEVICE_TEXT_SIZE];
+  if (from->device.device_type != kDLCPU)
+    return tvms_set_error("a tensor with strides on %s can't be copied",
+                          tvms__device_text(from->device, text));
+  if (tvms_tensor_new(out, from->ndim, from->shape, from->dtype)) return -1;
+  copy_strided((*out)->dl.data, from);
+  return 0;
+}
+
+int tvms_tensor_copy_to(TvmsTensor **out, const TvmsTensor *source, DLDevice device) {
   const DLTensor *from = &source->dl;
-  if (check_on_cpu(from)) return -1;
-  TvmsTensor *t = tensor_alloc(from->ndim, from->shape, NULL, from->dtype, true);
-  if (!t) return -1;
-  if (!tvms__dl_is_compact(from)) copy_strided(t->dl.data, from);
-  else if (t->nbytes) memcpy(t->dl.data, tvms_tensor_data(source), t->nbytes);
+  TvmsTensor *compact = NULL, *t = NULL;
+  if (!tvms__dl_is_compact(from)) {
+    if (copy_compact(&compact, from)) return -1;
+    if (device.device_type == kDLCPU) return *out = compact, 0;
+    from = &compact->dl;
+  }
+  int status = tvms_tensor_new_on(&t, device, from->ndim, from->shape, from->dtype);
+  if (!status)
+    status = tvms__bytes_copy(t->dl.data, tvms_tensor_address((void *)(uintptr_t)from), t->nbytes);
+  tvms_release(compact);
+  if (status) return tvms_release(t), -1;
   *out = t;
   return 0;
 }
 
+int tvms_tensor_copy(TvmsTensor **out, const TvmsTensor *source) {
+  return tvms_tensor_copy_to(out, source, source->dl.device);
+}
+
 static int check_bytes(const TvmsTensor *t, size_t nbytes) {
-  if (check_on_cpu(&t->dl)) return -1;
   if (!tvms__dl_is_compact(&t->dl)) return tvms_set_error("the tensor is not compact");
   if (nbytes == t->nbytes) return 0;
   return tvms_set_error("the tensor has %zu bytes, %zu given", t->nbytes, nbytes);
 }
 
 int tvms_tensor_set_bytes(TvmsTensor *t, const void *from, size_t nbytes) {
-  if (check_bytes(t, nbytes)) return -1;
-  if (nbytes) memcpy(tvms_tensor_data(t), from, nbytes);
-  return 0;
+  return check_bytes(t, nbytes) ? -1 : tvms__bytes_copy(tvms_tensor_data(t), from, nbytes);
 }
 
 int tvms_tensor_get_bytes(const TvmsTensor *t, void *to, size_t nbytes) {
-  if (check_bytes(t, nbytes)) return -1;
-  if (nbytes) memcpy(to, tvms_tensor_data(t), nbytes);
-  return 0;
+  return check_bytes(t, nbytes) ? -1 : tvms__bytes_copy(to, tvms_tensor_data(t), nbytes);
 }
 
 const DLTensor *tvms_tensor_dl(const TvmsTensor *t) { return &t->dl; }
@@ -231,6 +255,10 @@ static void managed_delete(DLManagedTensor *self) {
 }
 
 int tvms_tensor_to_dlpack(DLManagedTensor **out, TvmsTensor *t) {
+  char text[DEVICE_TEXT_SIZE];
+  if (t->dl.device.device_type != kDLCPU)
+    return tvms_set_error("a tensor on %s can't be handed over by DLPack: copy it to the CPU first",
+                          tvms__device_text(t->dl.device, text));
   DLManagedTensor *managed = malloc(sizeof *managed);
   if (!managed) return tvms__error_no_memory(sizeof *managed);
   *managed = (DLManagedTensor){t->dl, tvms_retain(t), managed_delete};
@@ -241,6 +269,10 @@ int tvms_tensor_to_dlpack(DLManagedTensor **out, TvmsTensor *t) {
 /* After an error the managed tensor is still the caller's. */
 int tvms_tensor_from_dlpack(TvmsTensor **out, DLManagedTensor *managed) {
   if (!managed) return tvms_set_error("the tensor to take over is NULL");
+  char text[DEVICE_TEXT_SIZE];
+  if (managed->dl_tensor.device.device_type != kDLCPU)
+    return tvms_set_error("a tensor on %s can't be taken over by DLPack",
+                          tvms__device_text(managed->dl_tensor.device, text));
   DLDataType dtype = managed->dl_tensor.dtype;
   if ((dtype.bits * dtype.lanes) % 8 != 0)
     return tvms_set_error("a tensor of elements of %d bits can't be taken over: they are packed",

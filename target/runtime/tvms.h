@@ -106,8 +106,8 @@ int tvms_tensor_reshape(TvmsTensor **out, TvmsTensor *source, int ndim, const in
 /* A view of a part of the same data, which it keeps alive: the data, byte_offset, shape and strides
  * of `part`, which must lie in the data of `source`. */
 int tvms_tensor_strided(TvmsTensor **out, TvmsTensor *source, const DLTensor *part);
-int tvms_tensor_copy(TvmsTensor **out, const TvmsTensor *source); /* compact */
-/* Bytes in and out of a compact tensor; nbytes must be its size. */
+int tvms_tensor_copy(TvmsTensor **out, const TvmsTensor *source); /* compact, on the same device */
+/* Bytes in and out of a compact tensor, wherever it lies; nbytes must be its size. */
 int tvms_tensor_set_bytes(TvmsTensor *t, const void *from, size_t nbytes);
 int tvms_tensor_get_bytes(const TvmsTensor *t, void *to, size_t nbytes);
 const DLTensor *tvms_tensor_dl(const TvmsTensor *t);
@@ -118,6 +118,20 @@ int tvms_tensor_is_compact(const TvmsTensor *t);
 /* DLPack exchange. To: the consumer calls the deleter. From: takes the managed tensor over. */
 int tvms_tensor_to_dlpack(DLManagedTensor **out, TvmsTensor *t);
 int tvms_tensor_from_dlpack(TvmsTensor **out, DLManagedTensor *managed);
+
+/* ---- devices: "opencl" beside "cpu" ---- */
+
+/* A module that was built for a device takes and gives tensors that lie there. The address of such
+ * a tensor is one for compiled code and for calls of this header; the CPU can't read through it. */
+int tvms_device_parse(const char *text, DLDevice *out); /* "opencl", "opencl:1", "cpu" */
+void tvms_device_text(DLDevice device, char *out, size_t out_size); /* at most 31 bytes and a NUL */
+/* How many of the kind there are; -1 if their driver is missing: the error says what to install. */
+int tvms_device_count(DLDeviceType type);
+int tvms_device_sync(DLDevice device); /* waits until the device has done all it was told */
+int tvms_tensor_new_on(TvmsTensor **out, DLDevice device, int ndim, const int64_t *shape,
+                       DLDataType dtype);
+/* A compact copy there, be it from or to the CPU. */
+int tvms_tensor_copy_to(TvmsTensor **out, const TvmsTensor *source, DLDevice device);
 
 int tvms_dtype_parse(const char *text, DLDataType *out); /* "float32", "int8x4", "bool", ... */
 void tvms_dtype_text(DLDataType t, char *out, size_t out_size); /* at most 31 bytes and a NUL */
@@ -159,6 +173,9 @@ int tvms_module_function(TvmsFunc **out, TvmsModule *m,
                          const char *name); /* keeps the module alive */
 int tvms_module_function_count(const TvmsModule *m);
 const char *tvms_module_function_name(const TvmsModule *m, int i);
+
+/* Where the tensors that the module's functions take and give lie. */
+DLDevice tvms_module_device(const TvmsModule *m);
 
 /* A module made by a compiler in this process: `functions` (n of them, each with the module as its
  * keeper) and a state that release(state) frees with the module. */

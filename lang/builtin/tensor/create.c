@@ -69,6 +69,7 @@ static DataType scalar_dtype(Value v, Span span) {
   if (v.type == &type_int) return INT64;
   if (v.type == &type_big) return DTYPE_OF(UINT, 64); /* which may be too small as well */
   if (v.type == &type_float) return FLOAT64;
+  if (v.type == &type_device_tensor) value_as_tensor(v, span); /* tells how to read it */
   raise("TypeError", span, "a tensor is made of numbers and tensors, not of '%s'",
         value_type_text(v));
 }

@@ -53,6 +53,7 @@ void tensor_start(void) {
   type_define(&tensor_type);
   type_define(&numpy_dtype_object);
   namespace_register("numpy", load_numpy);
+  namespace_register("_device", device_namespace);
   namespace_register("np", load_numpy);
   namespace_register("numpy.random", random_namespace);
   namespace_register("numpy.testing", testing_namespace);

@@ -13,10 +13,13 @@ Value value_tensor(TvmsTensor *owned) {
   TensorObject *o = NEW(TensorObject, .tensor = owned, .nbytes = tvms_tensor_nbytes(owned));
   gc_finalizer(o, release);
   gc_foreign((ptrdiff_t)o->nbytes);
-  return value_of(&type_tensor, o);
+  return value_of(tensor_is_elsewhere(owned) ? &type_device_tensor : &type_tensor, o);
 }
 
 TvmsTensor *value_as_tensor(Value v, Span span) {
+  if (v.type == &type_device_tensor)
+    raise("TypeError", span, "expected a tensor on the CPU, found %s; x.numpy() is a copy there",
+          value_text(value_str(value_to_str(v))));
   if (v.type != &type_tensor)
     raise("TypeError", span, "expected a tensor, found '%s'", value_type_text(v));
   return ((TensorObject *)v.object)->tensor;
@@ -131,11 +134,18 @@ static Value copied_into(Value to, Value from, BuiltinCall *c) {
   return to;
 }
 static Value method_copyto(BuiltinCall *c) {
-  bool is_tensor = c->args[0].type == &type_tensor; /* else a device: a copy there */
-  View v = view_of(c->self);
-  return is_tensor ? copied_into(c->args[0], c->self, c) : tensor_copied(&v, c->span);
+  if (c->args[0].type == &type_tensor) return copied_into(c->args[0], c->self, c);
+  if (c->args[0].type != &type_device_tensor) return tensor_moved(c->self, c->args[0], c->span);
+  tensor_copy_elements(c->args[0], c->self, c->span);
+  return c->args[0];
 }
-static Value method_copyfrom(BuiltinCall *c) { return copied_into(c->self, c->args[0], c); }
+static Value method_copyfrom(BuiltinCall *c) {
+  if (c->args[0].type != &type_device_tensor) return copied_into(c->self, c->args[0], c);
+  tensor_check_writable(c->self, c->span);
+  tensor_copy_elements(c->self, c->args[0], c->span);
+  return c->self;
+}
+static Value method_to(BuiltinCall *c) { return tensor_moved(c->self, c->args[0], c->span); }
 
 static Value method_fill(BuiltinCall *c) {
   tensor_set_item(c->self, (Value){.type = &type_ellipsis}, c->args[0], c->span);
@@ -169,7 +179,9 @@ static const Builtin methods[] = {
     {"copy", "", method_copy, "a copy"},
     {"numpy", "", method_numpy, "itself: tensors are shared with compiled code"},
     {"asnumpy", "", method_numpy, "itself: tensors are shared with compiled code"},
-    {"copyto", "target, mem_scope=None", method_copyto, "its elements into another tensor"},
+    {"to", "device", method_to, "a copy on a device"},
+    {"copyto", "target, mem_scope=None", method_copyto,
+     "its elements into another tensor, or a copy on a device"},
     {"copyfrom", "source, /", method_copyfrom, "the elements of another tensor into it"},
     {"__dlpack__", "**options", method_numpy, "itself: what np.from_dlpack takes"},
     {"fill", "value, /", method_fill, "sets every element"},
@@ -242,9 +254,7 @@ static Value get_attr(Value v, const char *name, Span span) {
   if (strcmp(name, "nbytes") == 0) return value_int(view_size(&x) * dtype_nbytes(x.dtype));
   if (strcmp(name, "strides") == 0) return strides_of(v);
   if (strcmp(name, "real") == 0) return v;
-  if (strcmp(name, "device") == 0 || strcmp(name, "ctx") == 0)
-    return value_call_with(value_get_attr(namespace_import("tvm", span), str_intern("cpu"), span),
-                           0, NULL, span);
+  if (strcmp(name, "device") == 0 || strcmp(name, "ctx") == 0) return tensor_device(v, span);
   if (strcmp(name, "flags") == 0) return tensor_flags(v);
   if (strcmp(name, "base") == 0)
     return tensor_object(v)->base.type ? tensor_object(v)->base : value_none();

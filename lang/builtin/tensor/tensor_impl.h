@@ -152,4 +152,12 @@ Value random_namespace(void), testing_namespace(void);
 /* What the file of stdlib/module/ of a namespace's name defines: its `find`. */
 Value numpy_library_find(Namespace *ns, const char *name);
 
+/* ---- on devices (device.c) ---- */
+
+bool tensor_is_elsewhere(const TvmsTensor *t);
+Value tensor_device(Value v, Span span);              /* as an object of tvm */
+Value tensor_moved(Value v, Value device, Span span); /* a copy there */
+void tensor_copy_elements(Value to, Value from, Span span);
+Value device_namespace(void);
+
 #endif

@@ -1,0 +1,180 @@
+/* annotate_device_regions.c -- what touches tensors outside of launches gets a launch, so that all
+ * of a tensor program's work is done on the device.
+ *
+ * In:  flat programs (after UnifyThreadBinding) for a target with a device.
+ * Out: every access of a buffer in a launch. A parallel loop becomes blocks of threads; anything
+ * else runs in one thread. Programs without buffers (of shapes) stay on the CPU, and so do calls of
+ * packed functions. */
+#include "lower/device/device.h"
+
+enum { THREADS = 64 }; /* of a block, for a parallel loop */
+
+static WalkResult find_access(Walker *w, Node *n) {
+  (void)w;
+  return IS(BufferLoad, n) || IS(BufferStore, n) ? WALK_STOP : WALK_ON;
+}
+
+static bool touches(Node *n) {
+  Walker w = {.enter = find_access};
+  return n && !walk(&w, n);
+}
+
+static Node *in_one_thread(Node *n) {
+  Node *one = int_imm(INT32, 1, n->span);
+  Node *thread = launch_new("threadIdx.x", var_new("thread", INT32, n->span), one, n);
+  return launch_new("blockIdx.x", var_new("block", INT32, n->span), one, thread);
+}
+
+static Node *in_threads(For *f) {
+  Span span = f->node.span;
+  DataType t = f->var->dtype;
+  Node *block = var_new("block", t, span), *thread = var_new("thread", t, span);
+  Node *size = int_imm(t, THREADS, span);
+  Node *step = expr_add(expr_mul(block, size), thread);
+  Node *blocks = expr_floordiv(expr_add(f->extent, int_imm(t, THREADS - 1, span)), size);
+  Node *body = MAKE(LetStmt, span, VOID_TYPE, .value = expr_add(f->min, step), .var = f->var,
+                    .body = f->body);
+  body = MAKE(IfThenElse, span, VOID_TYPE, .cond = expr_binary(NK_LT, step, f->extent, span),
+              .then = body);
+  return launch_new("blockIdx.x", block, blocks, launch_new("threadIdx.x", thread, size, body));
+}
+
+static Node *on_device(Node *n) {
+  bool is_parallel = IS(For, n) && AS(For, n)->loop_kind == LOOP_PARALLEL &&
+                     !touches(AS(For, n)->min) && !touches(AS(For, n)->extent);
+  return is_parallel ? in_threads(AS(For, n)) : in_one_thread(n);
+}
+
+static void check_host_expr(Node *n, Node *stmt, const char *what) {
+  if (touches(n))
+    error_raisef("LowerError", stmt->span,
+                 "%s reads a tensor, which lies on the device, to decide what is launched: bind "
+                 "the loops around it to threads too",
+                 what);
+}
+
+static Node *region(Node *n);
+
+static Node *region_seq(SeqStmt *s) {
+  NodeVec out = {0}, run = {0};
+  for (int i = 0; i <= s->stmts.len; i++) {
+    Node *stmt = i < s->stmts.len ? s->stmts.at[i] : NULL;
+    bool parallel = IS(For, stmt) && AS(For, stmt)->loop_kind == LOOP_PARALLEL;
+    if (stmt && !has_launch(stmt) && !parallel && touches(stmt) && !stmt_rest(stmt)) {
+      vec_push(&run, stmt);
+      continue;
+    }
+    if (run.len) vec_push(&out, in_one_thread(stmt_seq(run, run.at[0]->span)));
+    run = (NodeVec){0};
+    if (stmt) vec_push(&out, region(stmt));
+  }
+  return stmt_seq(out, s->node.span);
+}
+
+/* A statement whose body is the rest of its scope keeps its place where it can. */
+static Node *with_rest(Node *n, Node *rest) {
+  Node *copy = gc_copy(n, node_size(n->kind));
+  *stmt_rest(copy) = rest;
+  return copy;
+}
+
+/* ---- memory of a thread that is allocated around a launch ---- */
+
+typedef struct Sink {
+  Allocate *allocation;
+  int users; /* launches */
+} Sink;
+
+static WalkResult find_use(Walker *w, Node *n) {
+  return n == w->context                                      ? WALK_STOP
+         : IS(Buffer, n) && AS(Buffer, n)->data == w->context ? WALK_STOP
+                                                              : WALK_ON;
+}
+
+static bool uses(Node *n, Node *data) {
+  Walker w = {.enter = find_use, .context = data};
+  return !walk(&w, n);
+}
+
+static Node *allocate_inside(Mutator *m, Node *n) {
+  Sink *s = m->context;
+  if (node_is_expr(n)) return n;
+  if (IS(DeclBuffer, n) && AS(Buffer, AS(DeclBuffer, n)->buffer)->data == s->allocation->var)
+    return mutate(m, AS(DeclBuffer, n)->body);
+  if (!is_launch(n)) return mutate_children(m, n);
+  AttrStmt copy = *AS(AttrStmt, n);
+  if (is_launch(copy.body)) {
+    copy.body = mutate(m, copy.body);
+    return gc_copy(&copy, sizeof copy);
+  }
+  if (!uses(copy.body, s->allocation->var)) return n;
+  Allocate a = *s->allocation;
+  a.body = copy.body;
+  copy.body = gc_copy(&a, sizeof a);
+  s->users++;
+  return gc_copy(&copy, sizeof copy);
+}
+
+static bool is_of_thread(Node *n) {
+  const char *scope = IS(Allocate, n) ? AS(Var, AS(Allocate, n)->var)->scope : NULL;
+  return scope && *scope && !str_same(scope, "global");
+}
+
+static Node *sink(Node *n) {
+  Sink s = {.allocation = AS(Allocate, n)};
+  Mutator m = {.rewrite = allocate_inside, .context = &s};
+  Node *body = mutate(&m, s.allocation->body);
+  if (s.users > 1)
+    error_raisef("LowerError", n->span,
+                 "'%s' of scope %s is used by several kernels: only global memory outlasts one",
+                 AS(Var, s.allocation->var)->name, AS(Var, s.allocation->var)->scope);
+  return body;
+}
+
+static Node *region(Node *n) {
+  if (is_launch(n) || !(touches(n) || has_launch(n))) return n;
+  if (is_of_thread(n)) return has_launch(n) ? region(sink(n)) : on_device(n);
+  if (IS(SeqStmt, n)) return region_seq(AS(SeqStmt, n));
+  bool is_memory = IS(Allocate, n) || IS(AllocateConst, n) || IS(DeclBuffer, n) || IS(AttrStmt, n);
+  if (is_memory) return with_rest(n, region(*stmt_rest(n)));
+  if (!has_launch(n) && !IS(AssertStmt, n) && !IS(LetStmt, n)) return on_device(n);
+  switch (n->kind) {
+  case NK_LetStmt:
+    if (!has_launch(n) && touches(AS(LetStmt, n)->value)) return on_device(n);
+    check_host_expr(AS(LetStmt, n)->value, n, "a value");
+    return with_rest(n, region(*stmt_rest(n)));
+  case NK_AssertStmt:
+    check_host_expr(AS(AssertStmt, n)->cond, n, "an assertion");
+    return with_rest(n, region(*stmt_rest(n)));
+  case NK_For: {
+    For f = *AS(For, n);
+    check_host_expr(f.min, n, "a loop");
+    check_host_expr(f.extent, n, "a loop");
+    f.body = region(f.body);
+    return gc_copy(&f, sizeof f);
+  }
+  case NK_IfThenElse: {
+    IfThenElse f = *AS(IfThenElse, n);
+    check_host_expr(f.cond, n, "a branch");
+    f.then = region(f.then);
+    f.orelse = f.orelse ? region(f.orelse) : NULL;
+    return gc_copy(&f, sizeof f);
+  }
+  default: break;
+  }
+  check_host_expr(n, n, "a loop");
+  return n;
+}
+
+Node *pass_annotate_device_regions(Node *n, const PassContext *context) {
+  PrimFunc f = *AS(PrimFunc, n);
+  bool has_buffers = false;
+  for each (Node *, b, &f.buffers) has_buffers |= *b != NULL;
+  bool applies = lower_device(context->target).is_device && has_buffers &&
+                 !dict_get(f.attrs, "tvms.packed") && !is_device_function(n);
+  if (!applies) return n;
+  Node *body = region(f.body);
+  if (body == f.body) return n;
+  f.body = body;
+  return gc_copy(&f, sizeof f);
+}

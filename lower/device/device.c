@@ -1,0 +1,42 @@
+/* device.c -- see device.h and lower/lower_impl.h. */
+#include "lower/device/device.h"
+
+LowerDevice lower_device(const Target *target) {
+  static const struct {
+    const char *name;
+    DLDeviceType type;
+  } kinds[] = {{"opencl", kDLOpenCL}, {"cuda", kDLCUDA}, {"metal", kDLMetal}};
+  for (size_t i = 0; target && i < sizeof kinds / sizeof *kinds; i++)
+    if (str_same(kinds[i].name, target->device))
+      return (LowerDevice){true, kinds[i].type, (int)target_option_int(target, "device-id")};
+  return (LowerDevice){false, kDLCPU, 0};
+}
+
+static WalkResult find_launch(Walker *w, Node *n) {
+  (void)w;
+  return is_launch(n) ? WALK_STOP : node_is_expr(n) ? WALK_PRUNE : WALK_ON;
+}
+
+bool has_launch(Node *n) {
+  Walker w = {.enter = find_launch};
+  return n && !walk(&w, n);
+}
+
+Node *launch_new(const char *tag, Node *var, Node *extent, Node *body) {
+  Node *iter =
+      MAKE(IterVar, var->span, VOID_TYPE, .var = var, .iter_kind = ITER_THREAD, .thread_tag = tag);
+  return MAKE(AttrStmt, var->span, VOID_TYPE, .subject = iter, .key = str_intern("thread_extent"),
+              .value = extent, .body = body);
+}
+
+int launch_axis(const char *tag) {
+  static const char *const tags[LAUNCH_AXES] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",
+                                                "threadIdx.x", "threadIdx.y", "threadIdx.z"};
+  for (int i = 0; i < LAUNCH_AXES; i++)
+    if (tag && str_same(tag, tags[i])) return i;
+  return -1;
+}
+
+bool is_device_function(Node *f) {
+  return IS(PrimFunc, f) && dict_get_int(AS(PrimFunc, f)->attrs, "tvms.device", 0) != 0;
+}

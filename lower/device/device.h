@@ -1,0 +1,27 @@
+/* device.h -- what the passes on code for devices share. */
+#ifndef LOWER_DEVICE_DEVICE_H
+#define LOWER_DEVICE_DEVICE_H
+
+#include "lower/lower_impl.h"
+
+/* A launch: AttrStmts "thread_extent" that begin a grid of blocks of threads. */
+static inline bool is_launch(Node *n) {
+  return IS(AttrStmt, n) && str_same(AS(AttrStmt, n)->key, "thread_extent") &&
+         IS(IterVar, AS(AttrStmt, n)->subject);
+}
+static inline const char *launch_tag(Node *n) {
+  return AS(IterVar, AS(AttrStmt, n)->subject)->thread_tag;
+}
+bool has_launch(Node *n);
+/* One thread_extent around a body. */
+Node *launch_new(const char *tag, Node *var, Node *extent, Node *body);
+
+/* The axis of a tag: 0 to 2 for blockIdx.x to .z, 3 to 5 for threadIdx.x to .z; -1: none of them.
+ */
+int launch_axis(const char *tag);
+enum { LAUNCH_AXES = 6 };
+
+/* The functions that run on a device, which SplitHostDevice makes. */
+bool is_device_function(Node *f);
+
+#endif

@@ -1,0 +1,169 @@
+/* verify_gpu_code.c -- refuses launches that are beyond what the target can do, and barriers that
+ * not all threads of a block come to.
+ *
+ * In:  flat programs with their launches in place, before they are split. Out: the same.
+ * A value is taken to differ by thread if it comes from a variable of threadIdx or from memory that
+ * each thread has for itself. */
+#include "lower/device/device.h"
+
+typedef struct Limits {
+  const char *kernel, *target;
+  int64_t most_threads, most_shared;
+  int64_t shared;  /* bytes, of the launch that is open */
+  Map differs;     /* variables that may differ by thread of a block */
+  Node *divergent; /* the branch or loop that not all threads come to, or NULL */
+} Limits;
+
+static _Noreturn void refuse(const Limits *l, Node *n, const char *what) {
+  error_raisef("LowerError", n->span, "kernel %s: %s", l->kernel, what);
+}
+
+static void check_scope(Limits *l, Node *n, const char *scope) {
+  static const char *const scopes[] = {"", "global", "shared", "shared.dyn", "local"};
+  for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+    if (!scope || str_same(scope, scopes[i])) return;
+  refuse(l, n,
+         str_format("'%s' lies in memory of scope '%s', which the target %s lacks: it has global, "
+                    "shared and local memory",
+                    AS(Var, AS(Allocate, n)->var)->name, scope, l->target));
+}
+
+static WalkResult add_shared(Walker *w, Node *n) {
+  Limits *l = w->context;
+  if (!IS(Allocate, n)) return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
+  Allocate *a = AS(Allocate, n);
+  const char *scope = AS(Var, a->var)->scope;
+  check_scope(l, n, scope);
+  bool is_shared = scope && str_begins(scope, "shared");
+  int64_t nbytes = dtype_nbytes(a->elem), extent;
+  for each (Node *, e, &a->extents) {
+    bool known = expr_is_const_int(*e, &extent);
+    if (!known && is_shared)
+      refuse(l, n,
+             str_format("the size of shared memory '%s' must be a constant, but is %s",
+                        AS(Var, a->var)->name, ir_print(*e, NULL)));
+    nbytes = known ? nbytes * extent : 0;
+  }
+  if (is_shared) l->shared += nbytes;
+  return WALK_ON;
+}
+
+/* ---- barriers ---- */
+
+static bool is_private(const Node *data) {
+  const char *scope = IS(Var, data) ? ((const Var *)(const void *)data)->scope : NULL;
+  return scope && str_same(scope, "local");
+}
+
+static WalkResult find_difference(Walker *w, Node *n) {
+  Limits *l = w->context;
+  if (IS(Var, n) && map_has(&l->differs, n)) return WALK_STOP;
+  if (IS(BufferLoad, n) && is_private(AS(Buffer, AS(BufferLoad, n)->buffer)->data))
+    return WALK_STOP;
+  return IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
+}
+
+static bool may_differ(Limits *l, Node *n) {
+  Walker w = {.enter = find_difference, .context = l};
+  return n && !walk(&w, n);
+}
+
+static WalkResult check_barrier(Walker *w, Node *n) {
+  Limits *l = w->context;
+  bool meets = is_intrin_call(n, "tvm_storage_sync") || is_intrin_call(n, "tvm_thread_allreduce");
+  if (meets && l->divergent)
+    refuse(l, n,
+           str_format("a barrier stands in a %s that not all threads of a block come to (%s): move "
+                      "it out, or make the condition the same for all threads",
+                      IS(IfThenElse, l->divergent) ? "branch" : "loop",
+                      IS(IfThenElse, l->divergent)
+                          ? ir_print(AS(IfThenElse, l->divergent)->cond, NULL)
+                      : IS(For, l->divergent) ? ir_print(AS(For, l->divergent)->extent, NULL)
+                                              : ir_print(AS(While, l->divergent)->cond, NULL)));
+  return WALK_ON;
+}
+
+static void check_body(Limits *l, Node *head, Node *a, Node *b, bool diverges) {
+  Node *outer = l->divergent;
+  Walker w = {.enter = check_barrier, .context = l};
+  if (diverges && !outer) l->divergent = head;
+  if (diverges || outer) {
+    walk(&w, a);
+    if (b) walk(&w, b);
+  }
+  l->divergent = outer;
+}
+
+static WalkResult find_divergence(Walker *w, Node *n) {
+  Limits *l = w->context;
+  if (node_is_expr(n)) return WALK_PRUNE;
+  if (is_launch(n) && launch_axis(launch_tag(n)) >= 3)
+    map_set(&l->differs, AS(IterVar, AS(AttrStmt, n)->subject)->var, n);
+  if (IS(LetStmt, n) && may_differ(l, AS(LetStmt, n)->value))
+    map_set(&l->differs, AS(LetStmt, n)->var, n);
+  if (IS(For, n) && may_differ(l, AS(For, n)->min)) map_set(&l->differs, AS(For, n)->var, n);
+  if (IS(For, n)) check_body(l, n, AS(For, n)->body, NULL, may_differ(l, AS(For, n)->extent));
+  if (IS(While, n)) check_body(l, n, AS(While, n)->body, NULL, may_differ(l, AS(While, n)->cond));
+  if (IS(IfThenElse, n))
+    check_body(l, n, AS(IfThenElse, n)->then, AS(IfThenElse, n)->orelse,
+               may_differ(l, AS(IfThenElse, n)->cond));
+  return WALK_ON;
+}
+
+/* ---- launches ---- */
+
+static void check_launch(Limits *l, Node *launch) {
+  int64_t threads = 1, extent;
+  for (Node *n = launch; is_launch(n); n = AS(AttrStmt, n)->body) {
+    int axis = launch_axis(launch_tag(n));
+    if (axis < 0) refuse(l, n, str_format("no thread axis '%s' can be launched", launch_tag(n)));
+    if (axis < 3) continue;
+    if (!expr_is_const_int(AS(AttrStmt, n)->value, &extent))
+      refuse(l, n,
+             str_format("the threads of a block along %s must be a constant number, but are %s: "
+                        "split the loop, and bind the part of constant size",
+                        launch_tag(n), ir_print(AS(AttrStmt, n)->value, NULL)));
+    threads *= extent;
+  }
+  if (threads > l->most_threads)
+    refuse(l, launch,
+           str_format("a block has %lld threads, but the target has at most %lld: split the loops "
+                      "that are bound to threadIdx (or, if the device can do more, build with "
+                      "-max_threads_per_block=%lld)",
+                      (long long)threads, (long long)l->most_threads, (long long)threads));
+  l->shared = 0;
+  Walker w = {.enter = add_shared, .context = l},
+         barriers = {.enter = find_divergence, .context = l};
+  walk(&w, launch);
+  walk(&barriers, launch);
+  if (l->shared > l->most_shared)
+    refuse(l, launch,
+           str_format("a block has %lld bytes of shared memory, but the target has at most %lld: "
+                      "choose smaller tiles (or, if the device can do more, build with "
+                      "-max_shared_memory_per_block=%lld)",
+                      (long long)l->shared, (long long)l->most_shared, (long long)l->shared));
+}
+
+static WalkResult find_launches(Walker *w, Node *n) {
+  if (!is_launch(n)) return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
+  check_launch(w->context, n);
+  return WALK_PRUNE;
+}
+
+static const char *name_of(const PassContext *context, Node *f) {
+  IRModule *m = context->module ? AS(IRModule, context->module) : NULL;
+  for (int i = 0; m && i < m->functions.len; i++)
+    if (m->functions.at[i] == f) return AS(GlobalVar, m->globals.at[i])->name;
+  return func_symbol(f) ? func_symbol(f) : "main";
+}
+
+Node *pass_verify_gpu_code(Node *n, const PassContext *context) {
+  if (!lower_device(context->target).is_device) return n;
+  Limits l = {.kernel = name_of(context, n),
+              .target = context->target->kind,
+              .most_threads = target_option_int(context->target, "max_threads_per_block"),
+              .most_shared = target_option_int(context->target, "max_shared_memory_per_block")};
+  Walker w = {.enter = find_launches, .context = &l};
+  walk(&w, AS(PrimFunc, n)->body);
+  return n;
+}

@@ -1,0 +1,59 @@
+/* source.c -- the whole text: extensions, the types of stdint.h, helpers, kernels. */
+#include "target/opencl/opencl.h"
+
+static const char types[] = "typedef char int8_t;\n"
+                            "typedef short int16_t;\n"
+                            "typedef int int32_t;\n"
+                            "typedef long int64_t;\n"
+                            "typedef uchar uint8_t;\n"
+                            "typedef ushort uint16_t;\n"
+                            "typedef uint uint32_t;\n"
+                            "typedef ulong uint64_t;\n"
+                            "#define INT32_MIN INT_MIN\n"
+                            "#define INT64_MIN LONG_MIN\n"
+                            "#define INT64_C(x) x##L\n"
+                            "#define UINT64_C(x) x##UL\n";
+
+/* No variable may have the name of these. */
+static const char *const words[] = {
+    "kernel",    "global",     "local",      "constant",  "private",      "generic",
+    "pipe",      "half",       "uchar",      "ushort",    "uint",         "ulong",
+    "size_t",    "event_t",    "image1d_t",  "image2d_t", "image3d_t",    "sampler_t",
+    "read_only", "write_only", "read_write", "barrier",   "get_group_id", "get_local_id",
+    "complex",   "imaginary",  "quad",       "vec_step"};
+
+/* float4, uint16 and their like are types. */
+static void take_words(CGen *g) {
+  static const char *const elements[] = {"char", "uchar", "short", "ushort", "int",  "uint",
+                                         "long", "ulong", "float", "double", "half", "bool"};
+  static const int lanes[] = {2, 3, 4, 8, 16};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    map_set(&g->names, str_intern(words[i]), g);
+  for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+    for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++)
+      map_set(&g->names, str_intern(str_format("%s%d", elements[i], lanes[k])), g);
+}
+
+bool opencl_is_device(Node *f) {
+  return IS(PrimFunc, f) && dict_get_int(AS(PrimFunc, f)->attrs, "tvms.device", 0) != 0;
+}
+
+const char *opencl_source(Node *module, const Target *target) {
+  CGen g = {.dialect = &opencl_dialect, .target = target, .module = module};
+  IRModule *m = AS(IRModule, module);
+  take_words(&g);
+  for (int i = 0; i < m->functions.len; i++)
+    if (opencl_is_device(m->functions.at[i]))
+      map_set(&g.names, str_intern(AS(GlobalVar, m->globals.at[i])->name), m->functions.at[i]);
+  for (int i = 0; i < m->functions.len; i++)
+    if (opencl_is_device(m->functions.at[i]))
+      opencl_kernel(&g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
+  const char *functions = str_text(&g.functions);
+  Str helpers = {0}, s = {0};
+  c_add_helpers(&helpers, &g.helpers, functions);
+  str_add(&s, "/* Made by tvms: OpenCL C 1.2. */\n");
+  bool wide = strstr(functions, "double") || strstr(str_text(&helpers), "double");
+  if (wide) str_add(&s, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+  str_printf(&s, "#pragma OPENCL FP_CONTRACT OFF\n%s%s%s", types, str_text(&helpers), functions);
+  return str_text(&s);
+}
