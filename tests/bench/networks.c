@@ -1,7 +1,8 @@
 /* networks.c -- a compiled network beside a peer, in turns, each in a process of its own.
  *   networks serve MODEL.so DTYPE:SHAPE...      answers requests with how long calls took
  *   networks duel ROUNDS THREADS OURS [PEER]    two commands that serve, in turns
- * A server says "ready SECONDS" when it has loaded the model and called it once. To every line it answers "WALL CPU PEAK_KB
+ *   networks start ROUNDS COMMAND               how long a server takes that is asked nothing, and its memory
+ * A server says "ready SECONDS" when it has loaded the model: before it calls it once. To every line it answers "WALL CPU PEAK_KB
  * SUM": seconds of a call by the clock and of all its threads, the most memory it had, and the sum of the first output's
  * elements, for which an element i of n of a float input is i / n, and an integer is 1. */
 #include "timing.h"
@@ -94,10 +95,10 @@ static int serve(int count, char **inputs, const char *path) {
   double start = now();
   need(count <= MOST_INPUTS, "too many inputs");
   need(!tvms_module_load(&module, path) && !tvms_module_function(&f, module, "main"), path);
-  for (int i = 0; i < count; i++) args[i].p = input(inputs[i]), types[i] = TVMS_TENSOR;
-  call(f, args, types, count);
   printf("ready %.6f\n", now() - start);
   fflush(stdout);
+  for (int i = 0; i < count; i++) args[i].p = input(inputs[i]), types[i] = TVMS_TENSOR;
+  call(f, args, types, count);
   while (fgets(line, sizeof line, stdin)) answer(f, args, types, count);
   return 0;
 }
@@ -175,10 +176,30 @@ static int duel(int rounds, int threads, const char *ours, const char *peer) {
   return 0;
 }
 
+/* From the start of a process to its end, after the first result. */
+static int start(int rounds, const char *command) {
+  double times[MOST_ROUNDS], loads[MOST_ROUNDS];
+  struct rusage use = {0};
+  need(rounds > 0 && rounds <= MOST_ROUNDS, "rounds");
+  for (int r = 0; r < rounds; r++) {
+    double from = now();
+    Server s = begin(command);
+    fclose(s.in);
+    wait4(s.pid, NULL, 0, &use);
+    fclose(s.out);
+    times[r] = now() - from;
+    loads[r] = s.load;
+  }
+  printf("%.2f ms, of which loading %.2f ms; %.1f MB\n", 1e3 * median(times, rounds), 1e3 * median(loads, rounds),
+         (double)use.ru_maxrss / 1024);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   if (argc >= 3 && strcmp(argv[1], "serve") == 0) return serve(argc - 3, argv + 3, argv[2]);
   if (argc >= 5 && strcmp(argv[1], "duel") == 0)
     return duel(atoi(argv[2]), atoi(argv[3]), argv[4], argc > 5 ? argv[5] : NULL);
-  fprintf(stderr, "usage: networks serve MODEL.so DTYPE:SHAPE... | duel ROUNDS THREADS OURS [PEER]\n");
+  if (argc == 4 && strcmp(argv[1], "start") == 0) return start(atoi(argv[2]), argv[3]);
+  fprintf(stderr, "usage: networks serve MODEL.so DTYPE:SHAPE... | duel ROUNDS THREADS OURS [PEER] | start ROUNDS COMMAND\n");
   return 2;
 }

@@ -1,6 +1,6 @@
-#!/bin/sh
+#!/bin/bash
 # networks.sh -- whole networks at batch 1, float32, beside ONNX Runtime, in turns; memory, and what starting and loading cost.
-#   [ORT_PYTHON=python3] sh tests/bench/networks.sh [BUILD_FOLDER [NETWORK...]]
+#   [ORT_PYTHON=python3] bash tests/bench/networks.sh [BUILD_FOLDER [NETWORK...]]
 # ORT_PYTHON is a Python that has onnxruntime; without one there is no such column. One thread is measured in the time that it
 # ran, two by the clock. The ratio is the peer's time by ours: the median of the rounds, and their middle half.
 B=$(cd "${1:-build}" && pwd)
@@ -20,24 +20,33 @@ inputs_of() {
   case $1 in
   minilm_l6) echo int64:1x128 int64:1x128 int64:1x128 ;;
   bert_base) echo float32:1x128x768 int64:1x128 ;;
+  one_node) echo float32:1x16 ;;
   *) echo float32:1x3x224x224 ;;
   esac
 }
 
-echo "network        threads   tvms ms ${python:+   peer ms }  tvms MB${python:+ peer MB   ratio}"
+# Writes the model if it is not there, compiles it, and tells how many seconds of a processor that took.
+build() {
+  model=$work/$1.onnx
+  [ -f "$model" ] || TVMS_PATH=../onnx "$B/tvms" networks.tvms "$1" "$model" || exit 1
+  TIMEFORMAT=%U
+  { time "$B/tvms" build "$model" -o "$work/$1.so"; } 2>&1
+}
+ours() {
+  echo "TVMS_NUM_THREADS=$2 exec $work/networks serve $work/$1.so $(inputs_of "$1")"
+}
+
+build one_node >/dev/null
+echo "one node, from the start of a process to its end: $("$work/networks" start 25 "$(ours one_node 1)")"
+echo "network        threads  build s   tvms ms ${python:+  peer ms }  tvms MB${python:+ peer MB   ratio}"
 for name in ${*:-resnet50 densenet121 squeezenet shufflenet inception_v2 vgg19 mobilenet_v2 minilm_l6 bert_base}; do
-  model=$work/$name.onnx
-  [ -f "$model" ] || TVMS_PATH=../onnx "$B/tvms" networks.tvms "$name" "$model" || exit 1
-  "$B/tvms" build "$model" -o "$work/$name.so" || exit 1
+  seconds=$(build "$name") || exit 1
   for threads in 1 2; do
-    ours="TVMS_NUM_THREADS=$threads exec $work/networks serve $work/$name.so $(inputs_of "$name")"
-    printf '%-14s %7d ' "$name" "$threads"
-    if [ -n "$python" ]; then
-      "$work/networks" duel "$ROUNDS" "$threads" "$ours" "exec $python networks_peer.py $model $threads"
-    else
-      "$work/networks" duel "$ROUNDS" "$threads" "$ours"
-    fi || exit 1
+    printf '%-14s %7d %8s ' "$name" "$threads" "$seconds"
+    "$work/networks" duel "$ROUNDS" "$threads" "$(ours "$name" $threads)" \
+      ${python:+"exec $python networks_peer.py $work/$name.onnx $threads"} || exit 1
   done
 done | tee "$work/figures.txt"
-[ -z "$python" ] || awk '{sum[$2] += log($7); n[$2]++} END {for (t in n)
+[ -z "$python" ] || awk '{sum[$2] += log($8); n[$2]++} END {for (t in n)
   printf "%d thread(s): geometric mean of the ratios %.2f\n", t, exp(sum[t] / n[t])}' "$work/figures.txt"
+[ ! -f "$work/resnet50.so" ] || echo "resnet50, $(du -m "$work/resnet50.so" | cut -f1) MB, first result: $("$work/networks" start 9 "$(ours resnet50 1)")"
