@@ -4,6 +4,9 @@
 #include "lang/dialect/packed.h"
 #include "passes/passes.h"
 
+/* It runs once: machine code that is made fast, not fast code. */
+#define QUICK "llvm -opt-level=1"
+
 /* From so many bytes of operands and results on, compiling costs less than interpreting. */
 enum { LARGE = 1 << 14 };
 
@@ -59,7 +62,7 @@ static void evaluate(void *context) {
     vec_push(&args, new_tensor(*info));
     nbytes += (size_t)tvms_tensor_nbytes(value_as_tensor(vec_last(&args), (*info)->span));
   }
-  Value f = compiled(e->program, nbytes < LARGE ? "interp" : "llvm");
+  Value f = compiled(e->program, nbytes < LARGE ? "interp" : QUICK);
   value_call_with(f, args.len, args.at, e->program->span);
   for (int i = e->operands.len; i < args.len; i++)
     vec_push(e->results, constant_node(args.at[i], e->program->span));

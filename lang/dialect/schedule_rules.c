@@ -20,13 +20,15 @@ static void put(Value dict, const char *key, int64_t value) {
 
 static Value target_attrs(BuiltinCall *call) {
   const char *text = value_as_text(call->args[0], "a target", call->spans[0]);
-  TargetCpu cpu = target_cpu(target_parse(text, call->spans[0]));
+  const Target *target = target_parse(text, call->spans[0]);
+  TargetCpu cpu = target_cpu(target);
   Value d = value_dict();
   put(d, "num-cores", cpu.cores);
   put(d, "vector-width", cpu.vector_bits);
   put(d, "num-vector-registers", cpu.vector_registers);
   put(d, "l1d-size", cpu.l1d_bytes);
   put(d, "l2-size", cpu.l2_bytes);
+  put(d, "winograd", target_option_int(target, "winograd"));
   return d;
 }
 
