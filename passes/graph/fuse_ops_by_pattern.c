@@ -170,13 +170,9 @@ static void fuse_function(ByPattern *p, Node *global, Node *f) {
   if (fused != f) p->functions.module = module_with(p->functions.module, global, fused);
 }
 
-/* Is the name in the list "f;g", or the list empty? */
-static bool is_wanted(const char *list, const char *name) {
-  size_t n = strlen(name);
-  if (!*list) return true;
-  for (const char *at = list; (at = strstr(at, name)); at += n)
-    if ((at == list || at[-1] == ';') && (!at[n] || at[n] == ';')) return true;
-  return false;
+static bool is_wanted(const PassContext *context, const char *name) {
+  return !*pass_option_str(context, "entry_functions") ||
+         pass_option_lists(context, "entry_functions", name);
 }
 
 static bool is_made(Node *f) {
@@ -184,7 +180,6 @@ static bool is_made(Node *f) {
 }
 
 Node *pass_fuse_ops_by_pattern(Node *module, const PassContext *context) {
-  const char *entries = pass_option_str(context, "entry_functions");
   ByPattern p = {.functions = {.module = module},
                  .keep_constants = pass_option_int(context, "bind_constants"),
                  .annotate = pass_option_int(context, "annotate_codegen")};
@@ -196,7 +191,7 @@ Node *pass_fuse_ops_by_pattern(Node *module, const PassContext *context) {
     IRModule *m = AS(IRModule, p.functions.module);
     for (int i = 0; i < m->functions.len; i++)
       if (IS(Function, m->functions.at[i]) && !is_made(m->functions.at[i]) &&
-          is_wanted(entries, AS(GlobalVar, m->globals.at[i])->name))
+          is_wanted(context, AS(GlobalVar, m->globals.at[i])->name))
         fuse_function(&p, m->globals.at[i], m->functions.at[i]);
   }
   return p.functions.module;
