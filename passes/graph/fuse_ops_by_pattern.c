@@ -115,7 +115,7 @@ static bool fuse_at(ByPattern *p, BlockBindings *b, int root, bool *is_member) {
     return false;
   PatternMatch m = {.values = &p->values};
   NodeVec members = {0};
-  if (!pattern_match(p->pattern.pattern, AS(VarBinding, x)->value, &m) || !pattern_holds(&m) ||
+  if (!pattern_match(p->pattern.pattern, AS(VarBinding, x)->value, &m) ||
       !find_members(b, &m, root, is_member) || !is_closed(b, is_member, root))
     return false;
   for (int i = 0; i <= root; i++)
