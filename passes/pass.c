@@ -54,6 +54,11 @@ Node *pass_of_library(Node *n, const PassContext *context) {
   return library_pass_hook(n, context);
 }
 
+bool pass_option_lists(const PassContext *context, const char *option, const char *name) {
+  const char *list = pass_option_str(context, option);
+  return *list && str_in_list(list, name);
+}
+
 int64_t pass_option_int(const PassContext *context, const char *name) {
   return strtoll(pass_option_str(context, name), NULL, 10);
 }

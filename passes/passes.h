@@ -39,6 +39,8 @@ typedef struct Pass {
 
 int64_t pass_option_int(const PassContext *context, const char *name);
 const char *pass_option_str(const PassContext *context, const char *name);
+/* Is the name in an option that is a list of names, "f;g"? */
+bool pass_option_lists(const PassContext *context, const char *option, const char *name);
 
 /* The rows of all tables. A folder to the right adds its own at start. */
 void pass_register(const Pass *rows, int n);

@@ -70,7 +70,9 @@ static void evaluate(void *context) {
 
 static bool evaluate_program(Node *program, NodeVec operands, NodeVec infos, NodeVec *results) {
   Evaluation e = {program, operands, infos, results};
-  return !eval_protect(evaluate, &e);
+  Error *error = eval_protect(evaluate, &e);
+  if (error && str_same(error->kind, "KeyboardInterrupt")) error_raise(error);
+  return !error;
 }
 
 void evaluate_start(void) { evaluate_program_hook = evaluate_program; }

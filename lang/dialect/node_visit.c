@@ -173,6 +173,10 @@ static Value substitute_vars(BuiltinCall *call) {
   return value_node(substitute(n, &map));
 }
 
+static Value copy_with_new_vars(BuiltinCall *call) {
+  return value_node(copy_with_fresh_vars(node_arg(call, 0)));
+}
+
 const Builtin node_visit_names[] = {
     {"post_order_visit", "node, fvisit", post_order_visit,
      "calls fvisit for a node and all below it, children first, each once"},
@@ -183,6 +187,7 @@ const Builtin node_visit_names[] = {
      "rewrites by f(node), which returns the node to stand in its place"},
     {"ir_transform", "stmt, preorder=None, postorder=None, only_enable=None", ir_transform,
      "rewrites every node by functions that return a node, or None to keep it"},
+    {"copy_with_new_vars", "node", copy_with_new_vars, "a copy whose bound variables are new"},
     {"substitute", "node, vmap", substitute_vars, "replaces variables by expressions"},
 };
 const int node_visit_name_count = sizeof node_visit_names / sizeof *node_visit_names;

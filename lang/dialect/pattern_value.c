@@ -74,8 +74,7 @@ static Map values_of_dict(Value v, Span span) {
 static Value pattern_match_value(BuiltinCall *call) {
   Map values = values_of_dict(ARG(2), SPAN(2));
   PatternMatch m = {.values = &values};
-  bool fits = pattern_match(pattern_of_value(ARG(0), SPAN(0)), to_relax(ARG(1), SPAN(1)), &m) &&
-              pattern_holds(&m);
+  bool fits = pattern_match(pattern_of_value(ARG(0), SPAN(0)), to_relax(ARG(1), SPAN(1)), &m);
   return fits ? found_of(&m, call->span) : value_none();
 }
 

@@ -130,16 +130,7 @@ Node *without_unused(Node *module, bool (*goes)(const Node *func)) {
   return out;
 }
 
-/* Is the name in the list "f;g"? */
-static bool is_listed(const char *list, const char *name) {
-  size_t n = strlen(name);
-  for (const char *at = list; (at = strstr(at, name)); at += n)
-    if ((at == list || at[-1] == ';') && (!at[n] || at[n] == ';')) return true;
-  return false;
-}
-
 Node *pass_dead_code_elimination(Node *module, const PassContext *context) {
-  const char *entries = pass_option_str(context, "entry_functions");
   Node *out = module;
   IRModule *m = AS(IRModule, module);
   for (int i = 0; i < m->functions.len; i++) {
@@ -151,7 +142,8 @@ Node *pass_dead_code_elimination(Node *module, const PassContext *context) {
   m = AS(IRModule, out);
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
-    if (func_symbol(m->functions.at[i]) || is_listed(entries, name)) reach(&r, name);
+    if (func_symbol(m->functions.at[i]) || pass_option_lists(context, "entry_functions", name))
+      reach(&r, name);
   }
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;

@@ -4,8 +4,9 @@
  * used as they are, then values computed from weights, are parameters in the place of the weights;
  * NAME_transform_params takes the tuple of weights and gives the tuple of these. Dims that only
  * weights told come last, as a shape. With shared_transform one function, transform_params, does
- * this for all, whose weights must be the same: it computes what all of them compute. Not: values
- * with effects, of branches, or of dims that inputs tell; functions that others call. */
+ * this for all, or for those in `functions`, whose weights must be the same: it computes what all
+ * of them compute. Not: values with effects, of branches, or of dims that inputs tell; functions
+ * that others call. */
 #include "passes/passes.h"
 
 typedef struct Lifted {
@@ -344,18 +345,33 @@ static WalkResult note_global(Walker *w, Node *n) {
   return WALK_ON;
 }
 
+/* Raises if a name in the list of functions is none of those that can be lifted from. */
+static void check_functions(const Node *module, const PassContext *context) {
+  const char *at = pass_option_str(context, "functions");
+  while (*at) {
+    size_t n = strcspn(at, ";");
+    const char *name = str_intern(str_copy_n(at, n));
+    Node *f = module_find(module, name);
+    if (!IS(Function, f) || !func_attr(f, "num_input"))
+      error_raisef("ValueError", module->span, "'%s' is no graph function with num_input", name);
+    at += n + (at[n] == ';');
+  }
+}
+
 Node *pass_lift_transform_params(Node *module, const PassContext *context) {
   IRModule *m = AS(IRModule, module);
   Map called = {0};
   Walker w = {.enter = note_global, .context = &called};
   for each (Node *, f, &m->functions) walk(&w, *f);
   bool shared = pass_option_int(context, "shared_transform");
+  bool all_functions = !*pass_option_str(context, "functions");
+  check_functions(module, context);
   Group all = {0};
   Node *out = module;
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = str_intern(AS(GlobalVar, m->globals.at[i])->name);
     if (!IS(Function, m->functions.at[i]) || !func_attr(m->functions.at[i], "num_input") ||
-        map_has(&called, name))
+        map_has(&called, name) || !(all_functions || pass_option_lists(context, "functions", name)))
       continue;
     Group one = {0};
     add_member(shared ? &all : &one, m->globals.at[i], m->functions.at[i]);

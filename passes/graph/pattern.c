@@ -1,6 +1,7 @@
-/* pattern.c -- the matcher of dataflow patterns: a walk over pattern and expression together, which
- * goes back where an alternative fails. Variables are followed to their values where a pattern is
- * about values. */
+/* pattern.c -- the matcher of dataflow patterns: a list of goals, each of which is met or becomes
+ * others. An alternative is tried with all that is left to do, so that the next one has its turn
+ * where something later fails. Variables are followed to their values where a pattern is about
+ * values. */
 #include "passes/graph/pattern.h"
 
 const char *const pattern_kind_names[PATTERN_KINDS] = {
@@ -142,40 +143,6 @@ static bool is_named(const Pattern *p, const char *name) {
   return !p->name || str_same(p->name, name);
 }
 
-static bool match_each(PatternVec parts, int first, NodeVec exprs, bool open, PatternMatch *m) {
-  int n = parts.len - first;
-  if (open ? exprs.len < n : exprs.len != n) return false;
-  for (int i = 0; i < n; i++)
-    if (!pattern_match(parts.at[first + i], exprs.at[i], m)) return false;
-  return true;
-}
-
-static bool match_unordered(PatternVec parts, int at, NodeVec exprs, uint64_t taken,
-                            PatternMatch *m) {
-  if (at == parts.len) return true;
-  for (int i = 0; i < exprs.len; i++) {
-    if (taken >> i & 1) continue;
-    PatternMark mark = pattern_mark(m);
-    if (pattern_match(parts.at[at], exprs.at[i], m) &&
-        match_unordered(parts, at + 1, exprs, taken | (uint64_t)1 << i, m))
-      return true;
-    pattern_undo(m, mark);
-  }
-  return false;
-}
-
-static bool match_any(const Pattern *p, Node *expr, PatternMatch *m) {
-  for each (Pattern *, part, &p->parts)
-    if (pattern_match(*part, expr, m)) return true;
-  return false;
-}
-
-static bool match_all(const Pattern *p, Node *expr, PatternMatch *m) {
-  for each (Pattern *, part, &p->parts)
-    if (!pattern_match(*part, expr, m)) return false;
-  return true;
-}
-
 /* Equal expressions; in shapes, variables of the pattern stand for any dims. */
 static bool match_expr(Node *want, Node *expr, PatternMatch *m) {
   if (IS(ShapeExpr, want) && IS(ShapeExpr, expr))
@@ -185,37 +152,25 @@ static bool match_expr(Node *want, Node *expr, PatternMatch *m) {
   return node_equal(want, expr, false, NULL);
 }
 
-static bool match_not(const Pattern *p, Node *expr, PatternMatch *m) {
-  PatternMark mark = pattern_mark(m);
-  bool fits = pattern_match(p->parts.at[0], expr, m);
-  pattern_undo(m, mark);
-  return !fits;
+static bool match_leaf(const Pattern *p, Node *expr, PatternMatch *m) {
+  switch (p->kind) {
+  case PATTERN_IS_WILDCARD: return true;
+  case PATTERN_IS_VAR: return IS(RelaxVar, expr) && is_named(p, AS(RelaxVar, expr)->name);
+  case PATTERN_IS_DATAFLOW_VAR:
+    return IS(RelaxVar, expr) && AS(RelaxVar, expr)->is_dataflow &&
+           is_named(p, AS(RelaxVar, expr)->name);
+  case PATTERN_IS_GLOBAL_VAR: return IS(GlobalVar, expr) && is_named(p, AS(GlobalVar, expr)->name);
+  case PATTERN_IS_EXTERN_FUNC:
+    return IS(ExternFunc, expr) && is_named(p, AS(ExternFunc, expr)->symbol);
+  case PATTERN_IS_CONST: return IS(Constant, pattern_value(m, expr));
+  default: return match_expr(p->node, pattern_value(m, expr), m);
+  }
 }
 
-static bool match_call(const Pattern *p, Node *value, PatternMatch *m) {
-  if (!IS(RelaxCall, value)) return false;
-  RelaxCall *c = AS(RelaxCall, value);
-  return pattern_match(p->parts.at[0], c->op, m) && match_each(p->parts, 1, c->args, p->open, m);
-}
-
-static bool match_tuple(const Pattern *p, Node *value, PatternMatch *m) {
-  if (!IS(Tuple, value)) return false;
-  NodeVec fields = AS(Tuple, value)->fields;
-  if (p->kind == PATTERN_IS_TUPLE) return match_each(p->parts, 0, fields, p->open, m);
-  return fields.len == p->parts.len && fields.len < 64 &&
-         match_unordered(p->parts, 0, fields, 0, m);
-}
-
-static bool match_field(const Pattern *p, Node *value, PatternMatch *m) {
-  if (!IS(TupleGetItem, value)) return false;
-  TupleGetItem *t = AS(TupleGetItem, value);
-  return (p->index < 0 || p->index == t->index) && pattern_match(p->parts.at[0], t->tuple, m);
-}
-
-static bool match_property(Pattern *p, Node *expr, PatternMatch *m) {
+/* What a pattern that is about its first part says beyond it. */
+static bool has_property(Pattern *p, Node *expr, PatternMatch *m) {
   NodeVec dims;
   Node *info = sinfo_of(expr);
-  if (!pattern_match(p->parts.at[0], expr, m)) return false;
   switch (p->kind) {
   case PATTERN_IS_ATTRS: return has_attrs(p->node, pattern_value(m, expr));
   case PATTERN_IS_INFO: return fits_info(m, p->node, info);
@@ -228,30 +183,6 @@ static bool match_property(Pattern *p, Node *expr, PatternMatch *m) {
   }
 }
 
-static bool match_kind(Pattern *p, Node *expr, PatternMatch *m) {
-  Node *value = pattern_value(m, expr);
-  switch (p->kind) {
-  case PATTERN_IS_WILDCARD: return true;
-  case PATTERN_IS_VAR: return IS(RelaxVar, expr) && is_named(p, AS(RelaxVar, expr)->name);
-  case PATTERN_IS_DATAFLOW_VAR:
-    return IS(RelaxVar, expr) && AS(RelaxVar, expr)->is_dataflow &&
-           is_named(p, AS(RelaxVar, expr)->name);
-  case PATTERN_IS_GLOBAL_VAR: return IS(GlobalVar, expr) && is_named(p, AS(GlobalVar, expr)->name);
-  case PATTERN_IS_EXTERN_FUNC:
-    return IS(ExternFunc, expr) && is_named(p, AS(ExternFunc, expr)->symbol);
-  case PATTERN_IS_CONST: return IS(Constant, value);
-  case PATTERN_IS_EXPR: return match_expr(p->node, value, m);
-  case PATTERN_IS_CALL: return match_call(p, value, m);
-  case PATTERN_IS_TUPLE:
-  case PATTERN_IS_UNORDERED_TUPLE: return match_tuple(p, value, m);
-  case PATTERN_IS_GET_ITEM: return match_field(p, value, m);
-  case PATTERN_IS_OR: return match_any(p, expr, m);
-  case PATTERN_IS_AND: return match_all(p, expr, m);
-  case PATTERN_IS_NOT: return match_not(p, expr, m);
-  default: return match_property(p, expr, m);
-  }
-}
-
 /* A pattern that stands for an expression already stands for that one only; equal leaves are one.
  */
 static bool is_same(const PatternMatch *m, Node *a, Node *b) {
@@ -261,12 +192,170 @@ static bool is_same(const PatternMatch *m, Node *a, Node *b) {
   return a == b || (is_leaf && node_equal(a, b, false, NULL));
 }
 
+/* ---- goals ---- */
+
+typedef struct Goal Goal;
+struct Goal {
+  enum {
+    GOAL_MATCH, /* the expression looks like the pattern */
+    GOAL_PARTS, /* so do exprs, from number `at` on, like its parts from number `first` + at on */
+    GOAL_UNORDERED, /* so do those of exprs that are not taken, in some order, like its parts from
+                       `at` on */
+    GOAL_PROPERTY,  /* the expression looks like the first part; and the rest? */
+    GOAL_NOTE       /* the pattern stands for the expression */
+  } kind;
+  Pattern *pattern;
+  Node *expr;
+  NodeVec exprs;
+  int first, at;
+  uint64_t taken;
+  const Goal *next; /* NULL: that is all */
+};
+
+typedef struct Search {
+  PatternMatch *m;
+  PatternThen then;
+  void *context;
+} Search;
+
+static const Goal *goal_match(Pattern *p, Node *expr, const Goal *next) {
+  return NEW(Goal, .kind = GOAL_MATCH, .pattern = p, .expr = expr, .next = next);
+}
+
+static const Goal *goal_parts(Pattern *p, int first, NodeVec exprs, const Goal *next) {
+  return NEW(Goal, .kind = GOAL_PARTS, .pattern = p, .exprs = exprs, .first = first, .next = next);
+}
+
+static bool solve(const Search *s, const Goal *g);
+
+/* One way to go on; what was found on it is forgotten if it leads nowhere. */
+static bool attempt(const Search *s, const Goal *g) {
+  PatternMark mark = pattern_mark(s->m);
+  return solve(s, g) || pattern_undo(s->m, mark);
+}
+
+static bool solve_unordered(const Search *s, const Goal *g) {
+  for (int i = 0; i < g->exprs.len; i++) {
+    if (g->taken >> i & 1) continue;
+    Goal rest = *g;
+    rest.at++;
+    rest.taken |= (uint64_t)1 << i;
+    const Goal *left = gc_copy(&rest, sizeof rest);
+    if (attempt(s, goal_match(g->pattern->parts.at[g->at], g->exprs.at[i], left))) return true;
+  }
+  return false;
+}
+
+static bool solve_any(const Search *s, Pattern *p, Node *expr, const Goal *next) {
+  for each (Pattern *, part, &p->parts)
+    if (attempt(s, goal_match(*part, expr, next))) return true;
+  return false;
+}
+
+static bool fits_nowhere(const Search *s, Pattern *p, Node *expr) {
+  PatternMark mark = pattern_mark(s->m);
+  Search alone = {.m = s->m};
+  bool fits = solve(&alone, goal_match(p, expr, NULL));
+  pattern_undo(s->m, mark);
+  return !fits;
+}
+
+static bool fits_length(const Pattern *p, int first, NodeVec exprs) {
+  int n = p->parts.len - first;
+  return p->open ? exprs.len >= n : exprs.len == n;
+}
+
+/* What is to be met for a pattern that has parts, before `next`; NULL if it can't be. */
+static const Goal *goals_of_parts(const Search *s, Pattern *p, Node *expr, const Goal *next) {
+  Node *value = pattern_value(s->m, expr);
+  switch (p->kind) {
+  case PATTERN_IS_CALL: {
+    if (!IS(RelaxCall, value)) return NULL;
+    RelaxCall *c = AS(RelaxCall, value);
+    bool fits = fits_length(p, 1, c->args);
+    return fits ? goal_match(p->parts.at[0], c->op, goal_parts(p, 1, c->args, next)) : NULL;
+  }
+  case PATTERN_IS_TUPLE:
+  case PATTERN_IS_UNORDERED_TUPLE: {
+    if (!IS(Tuple, value) || !fits_length(p, 0, AS(Tuple, value)->fields)) return NULL;
+    NodeVec fields = AS(Tuple, value)->fields;
+    if (p->kind == PATTERN_IS_TUPLE) return goal_parts(p, 0, fields, next);
+    if (fields.len >= 64) return NULL;
+    return NEW(Goal, .kind = GOAL_UNORDERED, .pattern = p, .exprs = fields, .next = next);
+  }
+  case PATTERN_IS_GET_ITEM: {
+    if (!IS(TupleGetItem, value)) return NULL;
+    TupleGetItem *t = AS(TupleGetItem, value);
+    bool fits = p->index < 0 || p->index == t->index;
+    return fits ? goal_match(p->parts.at[0], t->tuple, next) : NULL;
+  }
+  case PATTERN_IS_AND:
+    for (int i = p->parts.len - 1; i >= 0; i--) next = goal_match(p->parts.at[i], expr, next);
+    return next;
+  default:
+    next = NEW(Goal, .kind = GOAL_PROPERTY, .pattern = p, .expr = expr, .next = next);
+    return goal_match(p->parts.at[0], expr, next);
+  }
+}
+
+static const Goal *goal_note(Pattern *p, Node *expr, const Goal *next) {
+  return NEW(Goal, .kind = GOAL_NOTE, .pattern = p, .expr = expr, .next = next);
+}
+
+static bool solve_match(const Search *s, const Goal *g) {
+  Pattern *p = g->pattern;
+  Node *before = pattern_found(s->m, p);
+  if (before) return is_same(s->m, before, g->expr) && solve(s, g->next);
+  switch (p->kind) {
+  case PATTERN_IS_WILDCARD:
+  case PATTERN_IS_VAR:
+  case PATTERN_IS_DATAFLOW_VAR:
+  case PATTERN_IS_GLOBAL_VAR:
+  case PATTERN_IS_EXTERN_FUNC:
+  case PATTERN_IS_CONST:
+  case PATTERN_IS_EXPR:
+    return match_leaf(p, g->expr, s->m) && solve(s, goal_note(p, g->expr, g->next));
+  case PATTERN_IS_OR: return solve_any(s, p, g->expr, goal_note(p, g->expr, g->next));
+  case PATTERN_IS_NOT:
+    return fits_nowhere(s, p->parts.at[0], g->expr) && solve(s, goal_note(p, g->expr, g->next));
+  default: {
+    const Goal *parts = goals_of_parts(s, p, g->expr, goal_note(p, g->expr, g->next));
+    return parts && solve(s, parts);
+  }
+  }
+}
+
+static bool solve(const Search *s, const Goal *g) {
+  if (!g) return !s->then || s->then(s->context, s->m);
+  switch (g->kind) {
+  case GOAL_MATCH: return solve_match(s, g);
+  case GOAL_PARTS: {
+    if (g->first + g->at == g->pattern->parts.len) return solve(s, g->next);
+    Goal rest = *g;
+    rest.at++;
+    const Goal *left = gc_copy(&rest, sizeof rest);
+    return solve(s, goal_match(g->pattern->parts.at[g->first + g->at], g->exprs.at[g->at], left));
+  }
+  case GOAL_UNORDERED:
+    return g->at == g->pattern->parts.len ? solve(s, g->next) : solve_unordered(s, g);
+  case GOAL_PROPERTY: return has_property(g->pattern, g->expr, s->m) && solve(s, g->next);
+  default:
+    vec_push(&s->m->patterns, g->pattern);
+    vec_push(&s->m->exprs, g->expr);
+    return solve(s, g->next);
+  }
+}
+
+bool pattern_match_then(Pattern *p, Node *expr, PatternMatch *m, PatternThen then, void *context) {
+  Search s = {m, then, context};
+  return attempt(&s, goal_match(p, expr, NULL));
+}
+
+static bool holds(void *context, PatternMatch *m) {
+  (void)context;
+  return pattern_holds(m);
+}
+
 bool pattern_match(Pattern *p, Node *expr, PatternMatch *m) {
-  Node *before = pattern_found(m, p);
-  if (before) return is_same(m, before, expr);
-  PatternMark mark = pattern_mark(m);
-  if (!match_kind(p, expr, m)) return pattern_undo(m, mark);
-  vec_push(&m->patterns, p);
-  vec_push(&m->exprs, expr);
-  return true;
+  return pattern_match_then(p, expr, m, holds, NULL);
 }

@@ -41,8 +41,13 @@ typedef struct PatternMark {
 PatternMark pattern_mark(const PatternMatch *m);
 bool pattern_undo(PatternMatch *m, PatternMark mark); /* false, for returning it */
 
-/* Does the expression look like this, given what was found before? If not, `m` is as it was. */
+/* Does the expression look like this, given what was found before, and do all constraints hold? If
+ * not, `m` is as it was. */
 bool pattern_match(Pattern *p, Node *expr, PatternMatch *m);
+/* The same, but for what is found to be accepted by `then`, which is asked for one way to match
+ * after the other until it says yes; constraints are its affair. */
+typedef bool (*PatternThen)(void *context, PatternMatch *m);
+bool pattern_match_then(Pattern *p, Node *expr, PatternMatch *m, PatternThen then, void *context);
 /* Do all constraints among what was found hold? */
 bool pattern_holds(const PatternMatch *m);
 Node *pattern_found(const PatternMatch *m, const Pattern *p); /* NULL if it was not met */

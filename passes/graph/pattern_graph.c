@@ -85,16 +85,27 @@ static bool is_taken(Search *s, int before, Node *var) {
   return false;
 }
 
+static bool search(Search *s, int k);
+
+typedef struct Next {
+  Search *search;
+  int k; /* the number of the node to go on with */
+} Next;
+
+static bool search_next(void *context, PatternMatch *m) {
+  Next *next = context;
+  (void)m;
+  return edges_hold(next->search) && search(next->search, next->k);
+}
+
 static bool search(Search *s, int k) {
   if (k == s->graph->nodes.len) return pattern_holds(s->match);
   Pattern *p = s->graph->nodes.at[k];
-  if (pattern_found(s->match, p)) return edges_hold(s) && search(s, k + 1);
-  for each (Node *, var, &s->vars) {
-    if (is_taken(s, k, *var)) continue;
-    PatternMark before = pattern_mark(s->match);
-    if (pattern_match(p, *var, s->match) && edges_hold(s) && search(s, k + 1)) return true;
-    pattern_undo(s->match, before);
-  }
+  Next next = {s, k + 1};
+  if (pattern_found(s->match, p)) return search_next(&next, s->match);
+  for each (Node *, var, &s->vars)
+    if (!is_taken(s, k, *var) && pattern_match_then(p, *var, s->match, search_next, &next))
+      return true;
   return false;
 }
 

@@ -28,7 +28,7 @@ typedef struct Rewriting {
 
 static Node *replaced(Rewriting *r, Node *value) {
   PatternMatch m = {.values = &r->values};
-  if (!pattern_match(r->pattern, value, &m) || !pattern_holds(&m)) return value;
+  if (!pattern_match(r->pattern, value, &m)) return value;
   Node *out = r->replace(r->context, value, &m);
   if (out != value && ++r->count > MOST)
     error_raisef("ValueError", value->span,

@@ -89,19 +89,25 @@ typedef struct Site {
   PatternMatch match;
 } Site;
 
+static bool find_roots(Site *s, int k);
+
+static bool find_next_root(void *context, PatternMatch *m) {
+  Site *s = context;
+  (void)m;
+  return find_roots(s, s->at.len);
+}
+
 static bool find_roots(Site *s, int k) {
   if (k == s->roots.len) return pattern_holds(&s->match);
   for (int i = 0; i < s->bindings.len; i++) {
     bool taken = !IS(VarBinding, s->bindings.at[i]);
     for each (int, j, &s->at) taken |= *j == i;
     if (taken) continue;
-    PatternMark before = pattern_mark(&s->match);
-    if (pattern_match(s->roots.at[k], AS(VarBinding, s->bindings.at[i])->var, &s->match)) {
-      vec_push(&s->at, i);
-      if (find_roots(s, k + 1)) return true;
-      s->at.len--;
-    }
-    pattern_undo(&s->match, before);
+    vec_push(&s->at, i);
+    if (pattern_match_then(s->roots.at[k], AS(VarBinding, s->bindings.at[i])->var, &s->match,
+                           find_next_root, s))
+      return true;
+    s->at.len = k;
   }
   return false;
 }

@@ -39,6 +39,26 @@ sed -i '1i import numpy as np' interp.tvms
 interrupted interp.tvms
 [ $? -eq 130 ] || fail 'the interpreter stops for Ctrl-C'
 absent 'caught as another'
+cat >fold.tvms <<'T'
+import tvm
+@I.ir_module
+class Slow:
+    @T.prim_func(private=True)
+    def slow(A: T.Buffer((1,), "float32"), B: T.Buffer((1,), "float32")):
+        while A[0] < 1.0:
+            B[0] = A[0]
+    @R.function
+    def main():
+        cls = Slow
+        y = R.call_tir(cls.slow, (R.const([0.0], "float32"),), out_sinfo=R.Tensor((1,), "float32"))
+        return y
+print("started", flush=True)
+tvm.transform.FoldConstant()(Slow)
+print("folding went on")
+T
+interrupted fold.tvms
+[ $? -eq 130 ] || fail 'FoldConstant stops for Ctrl-C'
+absent 'went on'
 printf 'print("started")\ntry:\n    while True:\n        pass\nexcept KeyboardInterrupt:\n    print("stopped")\n' >catch.tvms
 sed -i 's/print("started")/print("started", flush=True)/' catch.tvms
 interrupted catch.tvms
