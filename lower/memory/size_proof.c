@@ -143,6 +143,45 @@ static Node *choose(Mutator *m, Node *n) {
   return !same && !turned ? mutate_children(m, n) : IS(Min, n) ? c->low : c->high;
 }
 
+/* ---- sums whose factors have a divisor ---- */
+
+static int64_t common_divisor(const Linear *l) {
+  int64_t divisor = 0;
+  for (int i = 0; i < l->terms.len; i++)
+    for (int64_t c = l->coeffs.at[i]; c;) {
+      int64_t rest = divisor % c;
+      divisor = c;
+      c = rest;
+    }
+  return divisor < 0 ? -divisor : divisor;
+}
+
+static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+/* x <= y as a sum of terms that is at most a number, both divided by what divides all factors; NULL
+ * if nothing does. */
+static Node *divided(Node *x, Node *y) {
+  Linear l = {0};
+  if (!arith_linear(expr_sub(x, y), &l) || l.constant == INT64_MIN) return NULL;
+  for each (int64_t, c, &l.coeffs)
+    if (*c == INT64_MIN) return NULL;
+  int64_t divisor = common_divisor(&l);
+  if (divisor <= 1) return NULL;
+  Node *sum = int_imm(INT64, 0, x->span);
+  for (int i = 0; i < l.terms.len; i++) {
+    Node *factor = int_imm(INT64, l.coeffs.at[i] / divisor, x->span);
+    sum = expr_add(sum, expr_mul(expr_cast(INT64, l.terms.at[i], x->span), factor));
+  }
+  return expr_binary(NK_LE, sum, int_imm(INT64, floor_divide(-l.constant, divisor), x->span),
+                     x->span);
+}
+
+static bool is_proved(Proof *p, Node *x, Node *y) {
+  if (arith_can_prove(p->facts->arith, expr_binary(NK_LE, x, y, x->span))) return true;
+  Node *smaller = divided(x, y);
+  return smaller && arith_can_prove(p->facts->arith, smaller);
+}
+
 static bool within(Proof *p, Node *x, Node *y);
 
 static bool within_in_case(Proof *p, Node *x, Node *y, Case c) {
@@ -170,7 +209,7 @@ static bool within(Proof *p, Node *x, Node *y) {
   int64_t a, b;
   if (expr_is_const_int(x, &a) && expr_is_const_int(y, &b)) return a <= b;
   if (++p->steps > PROOF_STEPS || !holds_for_samples(p, x, y)) return false;
-  if (arith_can_prove(p->facts->arith, expr_binary(NK_LE, x, y, x->span))) return true;
+  if (is_proved(p, x, y)) return true;
   Node *term = term_to_open(p->facts, y);
   if (IS(Max, term)) {
     if (within(p, x, with_term(y, term, AS(Max, term)->a)) ||
