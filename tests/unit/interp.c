@@ -19,7 +19,8 @@ static bool run_interpreted(const Case *c, int64_t n, void **memory) {
 TEST(interp_is_a_back_end_beside_llvm) {
   int n;
   const Backend *const *list = backend_list(&n);
-  CHECK(n == 3 && list[0] == &backend_llvm && list[1] == &backend_c && list[2] == &backend_interp);
+  CHECK(n > 2 && list[0] == &backend_llvm && list[1] == &backend_c &&
+        list[n - 1] == &backend_interp);
   CHECK(backend_find("interp") == &backend_interp);
   CHECK(backend_find("llvm") == &backend_llvm);
   CHECK(!backend_find("cuda"));
