@@ -5,6 +5,9 @@
 #include "target/describe.h"
 #include "target/params.h"
 #include "target/target.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 typedef struct BuildJob {
   const char *target, *module, *path, *output, *emit, *params;
@@ -12,18 +15,21 @@ typedef struct BuildJob {
 } BuildJob;
 
 /* What can be written: its name, the ending of files, and the target that it is made by if none is
- * named. The lowered module is the work of no back end. */
+ * named. The lowered module is the work of no back end. Texts may go to standard output. */
 typedef struct Form {
   const char *word, *suffix, *target;
-  bool is_module;
+  bool is_text, is_module;
   EmitKind kind;
 } Form;
 
-static const Form forms[] = {
-    {"so", ".so", "llvm", false, EMIT_SHARED},       {"obj", ".o", "llvm", false, EMIT_OBJECT},
-    {"archive", ".a", "llvm", false, EMIT_ARCHIVE},  {"asm", ".s", "llvm", false, EMIT_ASM},
-    {"llvm-ir", ".ll", "llvm", false, EMIT_LLVM},    {"c", ".c", "c", false, EMIT_C},
-    {"opencl", ".cl", "opencl", false, EMIT_DEVICE}, {"tvms-lowered", ".tvms", "llvm", true, 0}};
+static const Form forms[] = {{"so", ".so", "llvm", false, false, EMIT_SHARED},
+                             {"obj", ".o", "llvm", false, false, EMIT_OBJECT},
+                             {"archive", ".a", "llvm", false, false, EMIT_ARCHIVE},
+                             {"asm", ".s", "llvm", true, false, EMIT_ASM},
+                             {"llvm-ir", ".ll", "llvm", true, false, EMIT_LLVM},
+                             {"c", ".c", "c", true, false, EMIT_C},
+                             {"opencl", ".cl", "opencl", true, false, EMIT_DEVICE},
+                             {"tvms-lowered", ".tvms", "llvm", true, true, 0}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
 static bool ends_with(const char *text, const char *suffix) {
@@ -91,6 +97,25 @@ static void report_memory(void *context, const Pass *pass, Node *module) {
   }
 }
 
+static const char *new_temporary(void) {
+  const char *where = getenv("TMPDIR");
+  char *path = (char *)(uintptr_t)str_format("%s/tvms-XXXXXX", where && *where ? where : "/tmp");
+  int file = mkstemp(path);
+  if (file < 0) raise("OSError", (Span){0}, "can't write '%s': %s", path, strerror(errno));
+  close(file);
+  return path;
+}
+
+/* Moves a text to standard output. */
+static void print_file(const char *path) {
+  FILE *f = fopen(path, "rb");
+  int c;
+  if (!f) raise("OSError", (Span){0}, "can't read '%s': %s", path, strerror(errno));
+  while ((c = getc(f)) != EOF) putchar(c);
+  fclose(f);
+  unlink(path);
+}
+
 static void run_build(void *context) {
   BuildJob *job = context;
   const Form *form = choose_form(job);
@@ -109,8 +134,11 @@ static void run_build(void *context) {
   Instruments report = {.after = report_memory, .context = job};
   Node *lowered = lower_module_watched(module, target, job->report ? &report : NULL);
   if (job->params) lowered = write_params(lowered, job->params);
-  if (form->is_module) write_lowered(lowered, job->output);
-  else backend->emit(lowered, target, form->kind, job->output);
+  bool prints = strcmp(job->output, "-") == 0;
+  const char *path = prints ? new_temporary() : job->output;
+  if (form->is_module) write_lowered(lowered, path);
+  else backend->emit(lowered, target, form->kind, path);
+  if (prints) print_file(path);
   if (!form->is_module && (form->kind == EMIT_OBJECT || form->kind == EMIT_ARCHIVE))
     write_header(lowered, target, job->output);
 }
@@ -136,6 +164,7 @@ int tool_build(int argc, char **argv) {
   if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))
     return status;
   if (argc != 2) return usage_error("build", argc < 2 ? "which file?" : "one file at a time");
+  if (!job.output && job.emit) job.output = "-";
   if (!job.output) return usage_error("build", "where to? give -o FILE.so");
   if (!choose_form(&job) && job.emit)
     return usage_error("build", "--emit %s: there are %s", job.emit, all_forms(false));
@@ -143,6 +172,9 @@ int tool_build(int argc, char **argv) {
     return usage_error("build",
                        "what is '%s' to be? end it in one of %s, or give --emit with one of %s",
                        job.output, all_forms(true), all_forms(false));
+  if (strcmp(job.output, "-") == 0 && !choose_form(&job)->is_text)
+    return usage_error("build", "--emit %s: where to? give -o FILE%s", job.emit,
+                       choose_form(&job)->suffix);
   if (job.params && choose_form(&job)->kind != EMIT_SHARED)
     return usage_error("build",
                        "--params is for shared libraries (-o FILE.so): who loads one finds "

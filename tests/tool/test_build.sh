@@ -83,6 +83,13 @@ expect 0 '' "$tvms" build net.tvms --target 'c -line-directives' -o lines.c
 expect 0 '' grep -F '#line 9 "net.tvms"' lines.c
 
 # Without a compiler the text can be had, and nothing else.
+# Texts go to standard output, the others need a name.
+expect 0 'scale' "$tvms" build net.tvms --emit asm
+expect 0 'def scale' "$tvms" build net.tvms --emit tvms-lowered -o -
+expect 2 'where to? give -o FILE.so' "$tvms" build net.tvms --emit so
+expect 2 "what is '-' to be?" "$tvms" build net.tvms -o -
+[ ! -e ./- ] || fail 'a file named -'
+
 mkdir bin
 expect 1 'no C compiler is installed' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.so
 expect 0 '' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.c
