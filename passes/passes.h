@@ -101,7 +101,8 @@ extern bool (*evaluate_program_hook)(Node *program, NodeVec operands, NodeVec in
  * attribute Codegen. Raises if there is no such code generator. */
 extern Node *(*codegen_hook)(const char *codegen, Node *func);
 
-/* Set by lang: the module with calls of these libraries, "dnnl,openblas". */
+/* Set by lang: the module with calls of these libraries, "dnnl,openblas". target: one that has the
+ * options of libraries, or NULL. */
 extern Node *(*libraries_hook)(Node *module, const char *libs, const Target *target);
 
 /* The rows of this folder; once, at start. */

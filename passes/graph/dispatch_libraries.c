@@ -12,6 +12,7 @@ Node *(*libraries_hook)(Node *module, const char *libs, const Target *target);
 Node *pass_dispatch_libraries(Node *module, const PassContext *context) {
   const char *libs = pass_option_str(context, "libs");
   const Target *t = context->target;
-  if (!*libs && t) libs = target_option(t, "libs");
-  return *libs && libraries_hook ? libraries_hook(module, libs, t) : module;
+  bool asks = t && map_has(&t->options, str_intern("libs")); /* not every kind can */
+  if (!*libs && asks) libs = target_option(t, "libs");
+  return *libs && libraries_hook ? libraries_hook(module, libs, asks ? t : NULL) : module;
 }

@@ -45,6 +45,8 @@ expect 0 'openblas.matmul_tb' "$tvms" libs openblas
 expect 1 "there is no library 'dnn'; there are: dnnl, openblas; did you mean 'dnnl'?" "$tvms" libs dnn
 expect 1 "there is no library 'blas'" "$tvms" build net.tvms --target 'llvm -libs=blas' -o net.so
 expect 0 '"openblas.matmul"' "$tvms" opt net.tvms --target 'llvm -libs=openblas' --passes DispatchLibraries
+expect 0 'R.matmul' "$tvms" opt net.tvms --target interp --passes DispatchLibraries
+expect 0 '"openblas.matmul"' "$tvms" opt net.tvms --target interp --passes 'DispatchLibraries(libs="openblas")'
 
 # An artifact that calls a library, in programs with the shared and the static runtime.
 for library in openblas dnnl; do
