@@ -83,3 +83,15 @@ TEST(device_launch_says_what_lies_elsewhere) {
   CHECK(tvms_device_launch(kDLOpenCL, 0, wrong, other, 0, values, sizes, dims) == -1);
   CHECK(strstr(tvms_last_error(), "can't compile the module"));
 }
+
+/* An empty constant may have the address of another. */
+TEST(device_constants_are_told_apart_by_size) {
+  static const int64_t value = 42;
+  int64_t found = 0;
+  if (!has_device()) return;
+  void *empty = tvms_device_constant(kDLOpenCL, 0, (void *)(intptr_t)&value, 0);
+  void *whole = tvms_device_constant(kDLOpenCL, 0, (void *)(intptr_t)&value, sizeof value);
+  CHECK(empty && whole && empty != whole);
+  CHECK(tvms_device_constant(kDLOpenCL, 0, (void *)(intptr_t)&value, sizeof value) == whole);
+  CHECK(tvms_device_copy(&found, whole, sizeof found) == 0 && found == 42);
+}
