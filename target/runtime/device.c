@@ -72,6 +72,7 @@ int tvms_device_sync(DLDevice device) {
 
 typedef struct Slot {
   const void *key; /* an address in the module: of a source, of a kernel's name, of a constant */
+  size_t nbytes;   /* of a constant: an empty one may have the address of another */
   DLDevice device;
   void *value; /* a program, a kernel, device memory */
 } Slot;
@@ -90,19 +91,20 @@ struct DeviceState {
 static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
 static DeviceState *state_of_program;
 
-static Slot *slot_of(const Slots *s, const void *key, DLDevice device) {
+static Slot *slot_of(const Slots *s, const void *key, size_t nbytes, DLDevice device) {
   size_t mask = (size_t)s->cap - 1;
   size_t i = ((uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> 20 & mask;
   for (;; i = (i + 1) & mask) {
     Slot *at = &s->at[i];
-    bool same = at->key == key && at->device.device_type == device.device_type &&
+    bool same = at->key == key && at->nbytes == nbytes &&
+                at->device.device_type == device.device_type &&
                 at->device.device_id == device.device_id;
     if (!at->key || same) return at;
   }
 }
 
-static void *slots_get(const Slots *s, const void *key, DLDevice device) {
-  return s->cap ? slot_of(s, key, device)->value : NULL;
+static void *slots_get(const Slots *s, const void *key, size_t nbytes, DLDevice device) {
+  return s->cap ? slot_of(s, key, nbytes, device)->value : NULL;
 }
 
 static int slots_grow(Slots *s) {
@@ -110,16 +112,16 @@ static int slots_grow(Slots *s) {
   more.at = calloc((size_t)more.cap, sizeof *more.at);
   if (!more.at) return tvms__error_no_memory(sizeof *more.at * (size_t)more.cap);
   for (int i = 0; i < s->cap; i++)
-    if (s->at[i].key) *slot_of(&more, s->at[i].key, s->at[i].device) = s->at[i];
+    if (s->at[i].key) *slot_of(&more, s->at[i].key, s->at[i].nbytes, s->at[i].device) = s->at[i];
   more.len = s->len;
   free(s->at);
   *s = more;
   return 0;
 }
 
-static int slots_set(Slots *s, const void *key, DLDevice device, void *value) {
+static int slots_set(Slots *s, const void *key, size_t nbytes, DLDevice device, void *value) {
   if (2 * (s->len + 1) > s->cap && slots_grow(s)) return -1;
-  *slot_of(s, key, device) = (Slot){key, device, value};
+  *slot_of(s, key, nbytes, device) = (Slot){key, nbytes, device, value};
   s->len++;
   return 0;
 }
@@ -153,14 +155,14 @@ static DeviceState *state_here(void) {
 static void *kernel_of(const DeviceApi *api, DLDevice device, const char *source,
                        const char *name) {
   DeviceState *s = state_here();
-  void *kernel = s ? slots_get(&s->kernels, name, device) : NULL;
+  void *kernel = s ? slots_get(&s->kernels, name, 0, device) : NULL;
   if (!s || kernel) return kernel;
-  void *program = slots_get(&s->programs, source, device);
+  void *program = slots_get(&s->programs, source, 0, device);
   if (!program && (api->load(device.device_id, source, &program) ||
-                   slots_set(&s->programs, source, device, program)))
+                   slots_set(&s->programs, source, 0, device, program)))
     return NULL;
   if (api->kernel(device.device_id, program, name, &kernel) ||
-      slots_set(&s->kernels, name, device, kernel))
+      slots_set(&s->kernels, name, 0, device, kernel))
     return NULL;
   return kernel;
 }
@@ -169,11 +171,11 @@ void *tvms_device_constant(int32_t device_type, int32_t device_id, void *bytes, 
   DLDevice device = {(DLDeviceType)device_type, device_id};
   pthread_mutex_lock(&state_lock);
   DeviceState *s = state_here();
-  void *memory = s ? slots_get(&s->constants, bytes, device) : NULL;
+  void *memory = s ? slots_get(&s->constants, bytes, (size_t)nbytes, device) : NULL;
   if (s && !memory) {
     memory = tvms__device_alloc(device, (size_t)nbytes);
     bool failed = memory && (tvms__bytes_copy(memory, bytes, (size_t)nbytes) ||
-                             slots_set(&s->constants, bytes, device, memory));
+                             slots_set(&s->constants, bytes, (size_t)nbytes, device, memory));
     if (failed) tvms__device_free(memory), memory = NULL;
   }
   pthread_mutex_unlock(&state_lock);
