@@ -73,8 +73,8 @@ static bool is_free(PrimFunc *f, int param) {
 static bool mentions_param(const Mentions *m, PrimFunc *f, int i) {
   Node *buffer = f->buffers.at[i];
   return map_has(&m->mentioned, f->params.at[i]) ||
-         (buffer && (map_has(&m->mentioned, buffer) ||
-                     map_has(&m->mentioned, AS(Buffer, buffer)->data)));
+         (buffer &&
+          (map_has(&m->mentioned, buffer) || map_has(&m->mentioned, AS(Buffer, buffer)->data)));
 }
 
 /* Do the nests touch no other memory than constants and what the rest does not write? */
