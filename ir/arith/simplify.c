@@ -24,8 +24,7 @@ static Node *simplify_terms(Mutator *m, Node *n) {
   Node *a = simplify_terms(m, as_binary(n)->a), *b = simplify_terms(m, as_binary(n)->b);
   Node *folded = fold_binary(n->kind, a, b, n->span);
   if (folded) out = folded;
-  else if (a != as_binary(n)->a || b != as_binary(n)->b)
-    out = arith_binary(n->kind, a, b, n->span);
+  else if (a != as_binary(n)->a || b != as_binary(n)->b) out = arith_binary(n->kind, a, b, n->span);
   map_set(&analyzer->sums, n, out);
   return out;
 }

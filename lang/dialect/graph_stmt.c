@@ -63,8 +63,7 @@ static Node *emit_match_cast(Node *cast, const char *name, Span span) {
 /* Values that become no binding: text, functions of the script, module names, dims, types. */
 static bool stays_in_script(Value v) {
   bool number = value_is_integer(v) || v.type == &type_float;
-  if (number || v.type == &type_tuple || v.type == &type_tensor)
-    return false;
+  if (number || v.type == &type_tuple || v.type == &type_tensor) return false;
   if (v.type != &type_node) return true;
   return !IS(MatchCast, v.node) && (!node_is_relax(v.node) || IS(GlobalVar, v.node));
 }

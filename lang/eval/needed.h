@@ -4,8 +4,8 @@
 
 #include "parser/parser.h"
 
-/* wanted[i]: statement i of the script is to run anyway. Sets it for those, too, that make or change
- * values which decorated functions and classes name, as far as their text tells. */
+/* wanted[i]: statement i of the script is to run anyway. Sets it for those, too, that make or
+ * change values which decorated functions and classes name, as far as their text tells. */
 void needed_statements(const AstVec *statements, bool *wanted);
 
 #endif

@@ -1,4 +1,5 @@
-/* convert_to_dataflow.c -- bindings without effects that stand side by side become a dataflow block.
+/* convert_to_dataflow.c -- bindings without effects that stand side by side become a dataflow
+ * block.
  *
  * In:  graph functions, the local ones and branches in them too. Out: blocks of at least min_size
  * bindings, joined with dataflow blocks next to them; variables that only their block uses are
