@@ -34,12 +34,6 @@ static void load(Span span) {
   library_load(&png, span);
 }
 
-static const StrObject *bytes_arg(BuiltinCall *c, int i) {
-  if (c->args[i].type != &type_bytes)
-    raise("TypeError", c->spans[i], "bytes are needed, not '%s'", value_type_text(c->args[i]));
-  return c->args[i].object;
-}
-
 /* Lets go of what the library holds, then raises. */
 static _Noreturn void refuse(PngImage *image, Span span, const char *doing) {
   const char *message = str_copy_n(image->message, strnlen(image->message, sizeof image->message));
@@ -52,7 +46,7 @@ static int channels_of(const PngImage *image) { return (int)(image->format & FOR
 /* decode(data): (width, height, channels, samples). */
 static Value decode(BuiltinCall *c) {
   enum { SAMPLES_MAX = 1 << 30 };
-  const StrObject *data = bytes_arg(c, 0);
+  const StrObject *data = value_as_bytes(c->args[0], c->spans[0]);
   load(c->span);
   PngImage image = {.version = 1};
   if (!begin_read(&image, data->text, data->len)) refuse(&image, c->span, "not a PNG image");
@@ -77,7 +71,7 @@ static Value encode(BuiltinCall *c) {
   int64_t width = value_as_int(c->args[0], "the width", c->spans[0]);
   int64_t height = value_as_int(c->args[1], "the height", c->spans[1]);
   int64_t channels = value_as_int(c->args[2], "the number of channels", c->spans[2]);
-  const StrObject *samples = bytes_arg(c, 3);
+  const StrObject *samples = value_as_bytes(c->args[3], c->spans[3]);
   if (width < 1 || width > SIDE_MAX || height < 1 || height > SIDE_MAX)
     raise("ValueError", c->span, "a PNG image has sides of 1 to %d pixels", SIDE_MAX);
   if (channels < 1 || channels > 4)

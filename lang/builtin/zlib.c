@@ -2,22 +2,15 @@
 #include "lang/builtin/builtin.h"
 #include <zlib.h>
 
-static StrObject *bytes_arg(BuiltinCall *c, int i) {
-  if (c->args[i].type != &type_bytes)
-    raise("TypeError", c->spans[i], "a bytes-like object is required, not '%s'",
-          value_type_text(c->args[i]));
-  return c->args[i].object;
-}
-
 static Value checksum(BuiltinCall *c) {
-  StrObject *b = bytes_arg(c, 0);
+  StrObject *b = value_as_bytes(c->args[0], c->spans[0]);
   return value_int((int64_t)crc32_z(0, (const Bytef *)b->text, b->len));
 }
 
 enum { RAW = -15, MEMORY = 8 }; /* a raw stream of deflate, as archives hold it */
 
 static Value deflate_bytes(BuiltinCall *c) {
-  StrObject *b = bytes_arg(c, 0);
+  StrObject *b = value_as_bytes(c->args[0], c->spans[0]);
   if (b->len > UINT32_MAX / 2)
     raise("ValueError", c->spans[0], "more than 2 GB can't be compressed");
   z_stream z = {.next_in = (Bytef *)(uintptr_t)b->text, .avail_in = (uInt)b->len};
@@ -35,7 +28,7 @@ static Value deflate_bytes(BuiltinCall *c) {
 
 /* `size` is what the archive says: a stream that holds anything else is refused. */
 static Value inflate_bytes(BuiltinCall *c) {
-  StrObject *b = bytes_arg(c, 0);
+  StrObject *b = value_as_bytes(c->args[0], c->spans[0]);
   int64_t size = value_as_int(c->args[1], "the size", c->spans[1]);
   if (size < 0 || size > UINT32_MAX / 2 || b->len > UINT32_MAX / 2)
     raise("ValueError", c->span, "the size is 0 to 2 GB");

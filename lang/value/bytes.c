@@ -10,6 +10,12 @@ Value value_bytes(const void *data, size_t n) {
   return value_of(&type_bytes, NEW(BytesObject, .text = str_copy_n(data, n), .len = n));
 }
 
+StrObject *value_as_bytes(Value v, Span span) {
+  if (v.type != &type_bytes)
+    raise("TypeError", span, "a bytes-like object is required, not '%s'", value_type_text(v));
+  return v.object;
+}
+
 static Value take(Str *built) { return value_bytes(str_text(built), built->len); }
 
 static uint8_t byte_of(Value v, Span span) {

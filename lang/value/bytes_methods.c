@@ -10,13 +10,8 @@ static BytesObject *bytes_of(Value v) { return v.object; }
 
 static Value take(Str *built) { return value_bytes(str_text(built), built->len); }
 
-static BytesObject *bytes_value(Value v, Span span) {
-  if (v.type != &type_bytes)
-    raise("TypeError", span, "a bytes-like object is required, not '%s'", value_type_text(v));
-  return v.object;
-}
 static BytesObject *bytes_arg(BuiltinCall *c, int i) {
-  return bytes_value(c->args[i], c->spans[i]);
+  return value_as_bytes(c->args[i], c->spans[i]);
 }
 
 /* ---- text and digits ---- */
@@ -147,7 +142,7 @@ static Value any_affix(BuiltinCall *c, bool (*has)(const BytesObject *, const By
   BytesObject in = part_of(c, &first);
   if (c->args[0].type != &type_tuple) return value_bool(has(&in, bytes_arg(c, 0)));
   for each (Value, v, value_items(c->args[0]))
-    if (has(&in, bytes_value(*v, c->spans[0]))) return value_bool(true);
+    if (has(&in, value_as_bytes(*v, c->spans[0]))) return value_bool(true);
   return value_bool(false);
 }
 static Value starts_with(BuiltinCall *c) { return any_affix(c, begins); }
@@ -202,7 +197,7 @@ static Value bytes_from(Value v) {
 static Value as_text(BuiltinCall *c) {
   CallArgs args = {.span = c->span};
   for (int i = 0; i < builtin_signature(c->builtin)->params.len && c->args[i].type; i++) {
-    if (c->args[i].type == &type_str) bytes_value(c->args[i], c->spans[i]);
+    if (c->args[i].type == &type_str) value_as_bytes(c->args[i], c->spans[i]);
     Value x = c->args[i].type == &type_bytes ? text_of(c->args[i].object) : c->args[i];
     vec_push(&args.positional, x);
   }

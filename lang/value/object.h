@@ -252,6 +252,7 @@ enum { STR_METHODS = 46 }; /* rows of str_methods; checked at start */
 extern const Builtin str_methods[STR_METHODS];
 enum { BYTES_METHODS = 39 }; /* rows of bytes_methods; checked at start */
 extern const Builtin bytes_methods[BYTES_METHODS];
+StrObject *value_as_bytes(Value v, Span span); /* raises TypeError unless it is bytes */
 void str_add_python_repr(Str *out, const char *text, size_t len);
 Value str_binary(AstOp op, Value a, Value b, Span span);
 
