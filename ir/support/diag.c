@@ -1,5 +1,7 @@
 /* diag.c -- gathers diagnostics and prints them with the source line and a caret. */
 #include "ir/support/diag.h"
+#include "ir/support/gc.h"
+#include "ir/support/map.h"
 
 /* A line longer than this is shown in part, around the span. */
 enum { LINE_SHOWN = 160, ERRORS_SHOWN = 100 };
@@ -222,22 +224,34 @@ void diag_print(FILE *out, const Diag *d, DiagForm form) {
   fprintf(out, "%s\n", str_text(&s));
 }
 
-/* A loop of the script that writes out statements meets a fault of theirs once for each value. */
-static bool is_told(const DiagVec *list, int n) {
+/* The last diagnostic at each place, and the one before it there, by their numbers + 1. */
+typedef struct Told {
+  Map last;
+  int *before;
+} Told;
+
+/* A loop of the script that writes out statements meets a fault of theirs once for each value.
+ * Looks back at no more faults of a place than are shown. */
+static bool is_told(Told *told, const DiagVec *list, int n) {
   const Diag *d = list->at[n];
-  for (int i = 0; i < n; i++) {
-    const Diag *other = list->at[i];
-    if (other->span.lo == d->span.lo && other->span.hi == d->span.hi && other->code == d->code &&
-        other->severity == d->severity && strcmp(other->text, d->text) == 0)
+  const void *place = (const void *)(uintptr_t)((uint64_t)d->span.lo + 1);
+  int last = (int)(intptr_t)map_get(&told->last, place), steps = 0;
+  for (int i = last; i && steps < ERRORS_SHOWN; i = told->before[i - 1], steps++) {
+    const Diag *other = list->at[i - 1];
+    if (other->span.hi == d->span.hi && other->code == d->code && other->severity == d->severity &&
+        strcmp(other->text, d->text) == 0)
       return true;
   }
+  told->before[n] = last;
+  map_set(&told->last, place, (void *)(intptr_t)(n + 1));
   return false;
 }
 
 int diag_flush(FILE *out, DiagForm form) {
   int errors = 0;
+  Told told = {.before = NEW_ARRAY(int, current->len + 1)};
   for each (Diag *, d, current) {
-    if (is_told(current, (int)(d - current->at))) continue;
+    if (is_told(&told, current, (int)(d - current->at))) continue;
     errors += (*d)->severity == DIAG_ERROR;
     if (errors <= ERRORS_SHOWN || form == DIAG_JSON) diag_print(out, *d, form);
   }

@@ -11,6 +11,7 @@
 
 typedef struct BuildJob {
   const char *target, *module, *path, *output, *emit, *params;
+  const char *temporary; /* what is to go to standard output; NULL: nothing is */
   bool report, profile;
 } BuildJob;
 
@@ -106,14 +107,12 @@ static const char *new_temporary(void) {
   return path;
 }
 
-/* Moves a text to standard output. */
 static void print_file(const char *path) {
   FILE *f = fopen(path, "rb");
   int c;
   if (!f) raise("OSError", (Span){0}, "can't read '%s': %s", path, strerror(errno));
   while ((c = getc(f)) != EOF) putchar(c);
   fclose(f);
-  unlink(path);
 }
 
 static void run_build(void *context) {
@@ -135,7 +134,7 @@ static void run_build(void *context) {
   Node *lowered = lower_module_watched(module, target, job->report ? &report : NULL);
   if (job->params) lowered = write_params(lowered, job->params);
   bool prints = strcmp(job->output, "-") == 0;
-  const char *path = prints ? new_temporary() : job->output;
+  const char *path = prints ? (job->temporary = new_temporary()) : job->output;
   if (form->is_module) write_lowered(lowered, path);
   else backend->emit(lowered, target, form->kind, path);
   if (prints) print_file(path);
@@ -181,6 +180,11 @@ int tool_build(int argc, char **argv) {
                        "the file beside it");
   if (job.params && !ends_with(job.params, ".safetensors"))
     return usage_error("build", "--params %s: the file must end in .safetensors", job.params);
+  if (job.report && strcmp(job.output, "-") == 0)
+    return usage_error("build", "--report draws beside the output: give -o FILE%s",
+                       choose_form(&job)->suffix);
   job.path = argv[1];
-  return tool_protected(run_build, &job);
+  status = tool_protected(run_build, &job);
+  if (job.temporary) unlink(job.temporary);
+  return status;
 }

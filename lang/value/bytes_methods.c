@@ -2,7 +2,6 @@
  * others are those of str, on a text whose characters stand for the bytes: ASCII for itself, and
  * for the others characters of a private area, which belong to no class and have no case. */
 #include "lang/value/object.h"
-#include <ctype.h>
 
 typedef StrObject BytesObject; /* `length` is not used */
 
@@ -80,36 +79,31 @@ static Value hex(BuiltinCall *c) {
 
 /* ---- searching ---- */
 
+static Text text_in(const BytesObject *b) { return (Text){b->text, b->len}; }
+
 /* The part of self that start and end (arguments 1 and 2) select, at place *first. */
-static BytesObject part_of(BuiltinCall *c, int64_t *first) {
+static Text part_of(BuiltinCall *c, int64_t *first) {
   BytesObject *b = bytes_of(c->self);
   Value range = value_slice(c->args[1], c->args[2], value_none());
   SliceBounds s = slice_bounds(range, (int64_t)b->len, c->span);
   *first = s.start;
-  return (BytesObject){.text = b->text + s.start, .len = (size_t)s.count};
+  return (Text){b->text + s.start, (size_t)s.count};
 }
 
 /* What is looked for: bytes, or an int that is one. */
-static BytesObject *part_arg(BuiltinCall *c) {
-  if (!value_is_integer(c->args[0])) return bytes_arg(c, 0);
+static Text part_arg(BuiltinCall *c) {
+  if (!value_is_integer(c->args[0])) return text_in(bytes_arg(c, 0));
   int64_t byte = value_as_int(c->args[0], "a byte", c->spans[0]);
   if (byte < 0 || byte > 255) raise("ValueError", c->spans[0], "bytes must be in range(0, 256)");
   char text = (char)byte;
-  return value_bytes(&text, 1).object;
-}
-
-static const char *last_match(const BytesObject *in, const BytesObject *part) {
-  if (part->len > in->len) return NULL;
-  for (size_t i = in->len - part->len + 1; i-- > 0;)
-    if (memcmp(in->text + i, part->text, part->len) == 0) return in->text + i;
-  return NULL;
+  return text_in(value_bytes(&text, 1).object);
 }
 
 static int64_t search(BuiltinCall *c, bool last) {
   int64_t first;
-  BytesObject *part = part_arg(c), in = part_of(c, &first);
-  const char *at = last ? last_match(&in, part) : memmem(in.text, in.len, part->text, part->len);
-  return at ? first + (at - in.text) : -1;
+  Text part = part_arg(c), in = part_of(c, &first);
+  const char *at = text_find(in, part, last);
+  return at ? first + (at - in.at) : -1;
 }
 static int64_t search_or_raise(BuiltinCall *c, bool last) {
   int64_t at = search(c, last);
@@ -122,31 +116,21 @@ static Value find_index(BuiltinCall *c) { return value_int(search_or_raise(c, fa
 static Value rfind_index(BuiltinCall *c) { return value_int(search_or_raise(c, true)); }
 
 static Value count(BuiltinCall *c) {
-  int64_t first, n = 0;
-  BytesObject *part = part_arg(c), in = part_of(c, &first);
-  if (!part->len) return value_int((int64_t)in.len + 1);
-  for (const char *at = in.text, *end = in.text + in.len;
-       (at = memmem(at, (size_t)(end - at), part->text, part->len)); at += part->len)
-    n++;
-  return value_int(n);
+  int64_t first;
+  Text part = part_arg(c), in = part_of(c, &first);
+  return value_int(part.len ? text_count(in, part) : (int64_t)in.len + 1);
 }
 
-static bool begins(const BytesObject *b, const BytesObject *part) {
-  return part->len <= b->len && memcmp(b->text, part->text, part->len) == 0;
-}
-static bool ends(const BytesObject *b, const BytesObject *part) {
-  return part->len <= b->len && memcmp(b->text + b->len - part->len, part->text, part->len) == 0;
-}
-static Value any_affix(BuiltinCall *c, bool (*has)(const BytesObject *, const BytesObject *)) {
+static Value any_affix(BuiltinCall *c, bool (*has)(Text, Text)) {
   int64_t first;
-  BytesObject in = part_of(c, &first);
-  if (c->args[0].type != &type_tuple) return value_bool(has(&in, bytes_arg(c, 0)));
+  Text in = part_of(c, &first);
+  if (c->args[0].type != &type_tuple) return value_bool(has(in, text_in(bytes_arg(c, 0))));
   for each (Value, v, value_items(c->args[0]))
-    if (has(&in, value_as_bytes(*v, c->spans[0]))) return value_bool(true);
+    if (has(in, text_in(value_as_bytes(*v, c->spans[0])))) return value_bool(true);
   return value_bool(false);
 }
-static Value starts_with(BuiltinCall *c) { return any_affix(c, begins); }
-static Value ends_with(BuiltinCall *c) { return any_affix(c, ends); }
+static Value starts_with(BuiltinCall *c) { return any_affix(c, text_begins); }
+static Value ends_with(BuiltinCall *c) { return any_affix(c, text_ends); }
 
 static Value join(BuiltinCall *c) {
   ValueVec parts = value_to_vec(c->args[0], c->spans[0]);

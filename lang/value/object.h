@@ -238,6 +238,18 @@ Value value_call_first(Value f, Value first, const CallArgs *args); /* f(first, 
 Value int_static(const char *name); /* int.from_bytes */
 Value str_static(const char *name); /* str.maketrans */
 
+/* ---- text.c ---- */
+
+/* A stretch of text, or of bytes. */
+typedef struct Text {
+  const char *at;
+  size_t len;
+} Text;
+bool text_begins(Text t, Text part);
+bool text_ends(Text t, Text part);
+const char *text_find(Text t, Text part, bool last); /* the first place, or the last; NULL: none */
+int64_t text_count(Text t, Text part); /* places without overlap of a part that is not empty */
+
 /* ---- str.c ---- */
 
 static inline StrObject *value_str_object(Value v) { return v.object; }

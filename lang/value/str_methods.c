@@ -2,11 +2,6 @@
 #include "lang/value/object.h"
 #include <ctype.h>
 
-typedef struct Text {
-  const char *at;
-  size_t len;
-} Text;
-
 static Text self_text(BuiltinCall *c) {
   StrObject *s = c->self.object;
   return (Text){s->text, s->len};
@@ -137,18 +132,13 @@ static Value strip(BuiltinCall *c) { return strip_ends(c, true, true); }
 static Value lstrip(BuiltinCall *c) { return strip_ends(c, true, false); }
 static Value rstrip(BuiltinCall *c) { return strip_ends(c, false, true); }
 
-static bool begins(Text t, Text p) { return p.len <= t.len && memcmp(t.at, p.at, p.len) == 0; }
-static bool ends(Text t, Text p) {
-  return p.len <= t.len && memcmp(t.at + t.len - p.len, p.at, p.len) == 0;
-}
-
 static Value removeprefix(BuiltinCall *c) {
   Text t = self_text(c), p = text_arg(c, 0, "the prefix");
-  return begins(t, p) ? text_value((Text){t.at + p.len, t.len - p.len}) : c->self;
+  return text_begins(t, p) ? text_value((Text){t.at + p.len, t.len - p.len}) : c->self;
 }
 static Value removesuffix(BuiltinCall *c) {
   Text t = self_text(c), p = text_arg(c, 0, "the suffix");
-  return p.len && ends(t, p) ? text_value((Text){t.at, t.len - p.len}) : c->self;
+  return p.len && text_ends(t, p) ? text_value((Text){t.at, t.len - p.len}) : c->self;
 }
 
 /* ---- searching ---- */
@@ -175,8 +165,8 @@ static Value any_affix(BuiltinCall *c, bool (*has)(Text, Text)) {
   }
   return value_bool(false);
 }
-static Value startswith(BuiltinCall *c) { return any_affix(c, begins); }
-static Value endswith(BuiltinCall *c) { return any_affix(c, ends); }
+static Value startswith(BuiltinCall *c) { return any_affix(c, text_begins); }
+static Value endswith(BuiltinCall *c) { return any_affix(c, text_ends); }
 
 static int64_t chars_before(Text t, const char *at) {
   int64_t n = 0;
@@ -184,16 +174,10 @@ static int64_t chars_before(Text t, const char *at) {
   return n;
 }
 
-static const char *last_match(Text t, Text p) {
-  for (size_t i = t.len - p.len + 1; p.len <= t.len && i-- > 0;)
-    if (memcmp(t.at + i, p.at, p.len) == 0) return t.at + i;
-  return NULL;
-}
-
 static int64_t search(BuiltinCall *c, bool last) {
   int64_t first;
   Text p = text_arg(c, 0, "the text to find"), t = part_of(c, &first);
-  const char *at = last ? last_match(t, p) : memmem(t.at, t.len, p.at, p.len);
+  const char *at = text_find(t, p, last);
   return at ? first + chars_before(t, at) : -1;
 }
 static int64_t search_or_raise(BuiltinCall *c, bool last) {
@@ -207,13 +191,9 @@ static Value find_index(BuiltinCall *c) { return value_int(search_or_raise(c, fa
 static Value rfind_index(BuiltinCall *c) { return value_int(search_or_raise(c, true)); }
 
 static Value count(BuiltinCall *c) {
-  int64_t first, n = 0;
+  int64_t first;
   Text p = text_arg(c, 0, "the text to count"), t = part_of(c, &first);
-  if (!p.len) return value_int(chars_before(t, t.at + t.len) + 1);
-  for (const char *at = t.at, *end = t.at + t.len;
-       (at = memmem(at, (size_t)(end - at), p.at, p.len)); at += p.len)
-    n++;
-  return value_int(n);
+  return value_int(p.len ? text_count(t, p) : chars_before(t, t.at + t.len) + 1);
 }
 
 static Value replace(BuiltinCall *c) {
@@ -308,7 +288,7 @@ static Value rsplit(BuiltinCall *c) {
       push_text(&out, t.at + lo, t.at + hi);
       hi = lo;
     } else {
-      const char *hit = last_match((Text){t.at, hi}, sep);
+      const char *hit = text_find((Text){t.at, hi}, sep, true);
       if (!hit) break;
       push_text(&out, hit + sep.len, t.at + hi);
       hi = (size_t)(hit - t.at);
@@ -339,7 +319,7 @@ static Value splitlines(BuiltinCall *c) {
 static Value cut(BuiltinCall *c, bool last) {
   Text t = self_text(c), sep = text_arg(c, 0, "the separator");
   if (!sep.len) raise("ValueError", c->span, "empty separator");
-  const char *hit = last ? last_match(t, sep) : memmem(t.at, t.len, sep.at, sep.len);
+  const char *hit = last ? text_find(t, sep, true) : memmem(t.at, t.len, sep.at, sep.len);
   if (!hit && last) return value_tuple_of(3, value_str(""), value_str(""), c->self);
   if (!hit) return value_tuple_of(3, c->self, value_str(""), value_str(""));
   const char *rest = hit + sep.len;

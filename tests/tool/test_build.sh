@@ -88,7 +88,12 @@ expect 0 'scale' "$tvms" build net.tvms --emit asm
 expect 0 'def scale' "$tvms" build net.tvms --emit tvms-lowered -o -
 expect 2 'where to? give -o FILE.so' "$tvms" build net.tvms --emit so
 expect 2 "what is '-' to be?" "$tvms" build net.tvms -o -
+expect 2 '--report draws beside the output' "$tvms" build net.tvms --emit asm --report
+mkdir temporary
+expect 1 'error' env TMPDIR="$work/temporary" "$tvms" build net.tvms --target "llvm -mtriple=none" --emit asm
+expect 0 'scale' env TMPDIR="$work/temporary" "$tvms" build net.tvms --emit asm
 [ ! -e ./- ] || fail 'a file named -'
+[ -z "$(ls temporary)" ] || fail 'a temporary file was left behind'
 
 mkdir bin
 expect 1 'no C compiler is installed' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.so
