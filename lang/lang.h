@@ -20,7 +20,9 @@ typedef struct Session {
  */
 void lang_start(int argc, char **argv);
 
+/* Of the script that is run: its folder comes first in sys.path. NULL: of text without a file. */
 Session *session_new(const char *path);
+Session *session_of_module(const char *name, const char *path); /* of a file that is imported */
 /* Parses and runs the text. False if there was any error (reported). If `last` is not NULL and the
  * text ends in an expression statement, *last is its value. */
 bool session_run(Session *s, const Source *source, Value *last);

@@ -137,6 +137,10 @@ static Value file_flush(BuiltinCall *c) {
   return value_none();
 }
 
+static Value file_fileno(BuiltinCall *c) {
+  return value_int(fileno(handle(c->self, file_of(c->self)->writes, c->span)));
+}
+
 static const Builtin methods[] = {
     {"read", "size=None, /", file_read, "the rest of the text, or so many characters"},
     {"readline", "", file_readline, "one line with its end; '' at the end"},
@@ -145,6 +149,7 @@ static const Builtin methods[] = {
     {"writelines", "lines, /", file_writelines, "writes several texts"},
     {"close", "", file_close, "closes the file"},
     {"flush", "", file_flush, "writes out what is buffered"},
+    {"fileno", "", file_fileno, "its descriptor"},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

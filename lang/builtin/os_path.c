@@ -205,6 +205,27 @@ static Value os_cpu_count(BuiltinCall *c) {
   return value_int(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+/* ---- file descriptors ---- */
+
+static int descriptor(BuiltinCall *c, int i) {
+  int64_t fd = value_as_int(c->args[i], "a file descriptor", c->spans[i]);
+  if (fd < 0 || fd > INT_MAX)
+    raise("ValueError", c->spans[i], "%lld is no descriptor", (long long)fd);
+  return (int)fd;
+}
+static Value checked(int fd, Span span) {
+  if (fd < 0) raise_os_error("a file descriptor", span);
+  return value_int(fd);
+}
+static Value os_dup(BuiltinCall *c) { return checked(dup(descriptor(c, 0)), c->span); }
+static Value os_dup2(BuiltinCall *c) {
+  return checked(dup2(descriptor(c, 0), descriptor(c, 1)), c->span);
+}
+static Value os_close(BuiltinCall *c) {
+  checked(close(descriptor(c, 0)), c->span);
+  return value_none();
+}
+
 static const Builtin os_rows[] = {
     {"getcwd", "", os_getcwd, "the working folder"},
     {"listdir", "path='.', /", os_listdir, "names in a folder, sorted"},
@@ -219,6 +240,9 @@ static const Builtin os_rows[] = {
     {"getpid", "", os_getpid, "the number of this process"},
     {"fspath", "path, /", os_fspath, "the path as a str"},
     {"cpu_count", "", os_cpu_count, "processors of this machine"},
+    {"dup", "fd, /", os_dup, "another descriptor of an open file"},
+    {"dup2", "fd, fd2, inheritable=True", os_dup2, "makes fd2 a descriptor of the file of fd"},
+    {"close", "fd, /", os_close, "closes a descriptor"},
 };
 
 Value os_load(void) {

@@ -23,7 +23,8 @@ void builtins_start(int argc, char **argv) {
                  {"_pytest", pytest_load},
                  {"_zlib", zlib_load},
                  {"_re", regex_load},
-                 {"_png", png_load}};
+                 {"_png", png_load},
+                 {"_inspect", inspect_load}};
   add(&core_builtins);
   add(&iteration_builtins);
   add(&type_builtins);

@@ -2,6 +2,8 @@
 #include "lang/builtin/builtin.h"
 #include "lang/builtin/file.h"
 #include <float.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int arg_count;
 static char **arg_values;
@@ -60,6 +62,30 @@ Value sys_stdout(void) {
   return !out || out->object == standard_output.object ? value_absent() : *out;
 }
 
+/* ---- where modules are looked for ---- */
+
+static const char *home = "."; /* of the script that is run */
+
+static Value first_path(void) {
+  ValueVec folders = {0};
+  vec_push(&folders, value_str(home));
+  for (const char *at = getenv("TVMS_PATH"); at && *at;) {
+    const char *end = strchrnul(at, ':');
+    if (end > at) vec_push(&folders, value_str_n(at, (size_t)(end - at)));
+    at = *end ? end + 1 : end;
+  }
+  return value_list(folders);
+}
+
+void sys_set_home(const char *folder) {
+  home = folder;
+  if (sys_module.type) namespace_set(sys_module, "path", first_path());
+}
+
+Value sys_path(void) {
+  return value_find_attr(namespace_import("sys", (Span){0}), INTERNED("path"), (Span){0});
+}
+
 Value sys_load(void) {
   Value ns = sys_module = value_namespace("sys");
   ValueVec args = {0};
@@ -73,7 +99,7 @@ Value sys_load(void) {
   namespace_set(ns, "platform", value_str("linux"));
   namespace_set(ns, "version_info", value_tuple_of(3, value_int(3), value_int(11), value_int(0)));
   namespace_set(ns, "version", value_str("3.11 (the language of tvms)"));
-  namespace_set(ns, "path", value_list((ValueVec){0}));
+  namespace_set(ns, "path", first_path());
   namespace_set(ns, "executable", value_str("tvms"));
   namespace_set(ns, "byteorder", value_str("little"));
   namespace_set(ns, "stdin", value_file(stdin, "<stdin>", true, false));

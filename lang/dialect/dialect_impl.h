@@ -313,5 +313,6 @@ extern const Builtin tensor_intrin_builtins[]; /* tvm.tir.TensorIntrin */
 extern const int tensor_intrin_builtin_count;
 Value transform_namespace(void); /* pass_value.c: tvm.transform */
 Value arith_namespace(void);     /* arith_value.c: what tvm.arith stands on */
+Value build_namespace(void);     /* tvm_names.c: what tvm.build stands on */
 
 #endif

@@ -337,6 +337,7 @@ void dialect_start(void) {
   namespace_register("tvm.te", te_namespace);
   namespace_register("tvm.transform", transform_namespace);
   namespace_register("_arith", arith_namespace);
+  namespace_register("_build", build_namespace);
   namespace_register("_target", target_namespace);
   namespace_register("_measure", measure_namespace);
   namespace_register("_pattern", pattern_namespace);

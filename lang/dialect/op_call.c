@@ -264,7 +264,11 @@ static Value call_op(Value f, CallArgs *args) {
 static void op_repr(Value v, Str *out) { str_printf(out, "R.%s", op_short_name(v.object)); }
 static Value op_attr(Value v, const char *name, Span span) {
   (void)span;
-  return str_same(name, "__doc__") ? value_str(((const OpInfo *)v.object)->doc) : value_absent();
+  const OpInfo *info = v.object;
+  if (str_same(name, "__doc__")) return value_str(info->doc);
+  if (!str_same(name, "__name__")) return value_absent();
+  const char *dot = strrchr(info->name, '.');
+  return value_str(dot ? dot + 1 : info->name);
 }
 const ValueType type_op = {
     .name = "operator", .repr = op_repr, .call = call_op, .get_attr = op_attr};

@@ -21,12 +21,21 @@ Node *to_module(Value v, Span span) {
   return module_with(module_new(), global, v.node);
 }
 
-/* tvm.build(mod, target): lowered and compiled for this process. */
-static Value tvm_build(BuiltinCall *call) {
+/* Lowered and compiled for this process. */
+static Value build(BuiltinCall *call) {
   Node *m = to_module(ARG(0), SPAN(0));
   const char *text = value_is_none(ARG(1)) ? "llvm" : value_to_str(ARG(1));
   const Target *target = target_parse(text, SPAN(1));
   return value_compiled_module(build_module(m, target), m, target);
+}
+
+/* What stdlib/module/tvm.tvms asks for. */
+Value build_namespace(void) {
+  static const Builtin rows[] = {
+      {"build", "mod, target=None", build, "compiles a module for this process"}};
+  Value ns = value_namespace("_build");
+  namespace_add_builtins(ns, rows, sizeof rows / sizeof *rows);
+  return ns;
 }
 
 TvmsModule *build_module(Node *m, const Target *target) {
@@ -129,7 +138,6 @@ static Value tvm_verify(BuiltinCall *call) {
 }
 
 static const Builtin tvm_builtins[] = {
-    {"build", "mod, target=None", tvm_build, "compiles a module for this process"},
     {"register_func", "func_name, f=None, override=False", tvm_register_func,
      "registers a function for call_packed"},
     {"get_global_func", "name, allow_missing=False", tvm_get_global_func, "a registered function"},

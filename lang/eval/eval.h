@@ -71,11 +71,10 @@ Value module_load_source(const char *name, const Source *source);
 /* Binds the arguments of a call to the parameters, as names of `env`. */
 void function_bind(struct FunctionObject *f, Env *env, CallArgs *args);
 
-/* Binds the arguments of a call to the parameters, as names of `env`. */
-void function_bind(struct FunctionObject *f, Env *env, CallArgs *args);
-
 /* The number of parameters of a function object, `open` if it has *rest; -1 if the value is none.
  */
 int function_arity(Value f, int open);
+
+const char *path_folder(const char *path); /* "." for a bare name, and for NULL */
 
 #endif

@@ -1,9 +1,11 @@
 /* import.c -- import of namespaces and of .tvms files.
  *
- * A registered namespace comes first. A file is looked for beside
- * the importing file (in the current folder for the REPL), then in the folders of $TVMS_PATH,
- * separated by colons. `a.b` is the file a/b.tvms; a folder is a module too, whose text is
- * __init__.tvms if there is one. Each file is run once. */
+ * A registered namespace comes first. A file is looked for beside the importing file (in the
+ * current folder for the REPL), then in the folders of sys.path: that of the script that is run,
+ * and those of $TVMS_PATH, separated by colons. `a.b` is the file a/b.tvms; a folder is a module
+ * too, whose text is __init__.tvms if there is one. A file may end in .py as well. Each is run
+ * once. */
+#include "lang/builtin/builtin.h"
 #include "lang/eval/eval_impl.h"
 #include "lang/lang.h"
 #include <stdlib.h>
@@ -28,6 +30,18 @@ static void file_module_names(Namespace *ns, StrVec *out) {
 
 static void file_module_set(Namespace *ns, const char *name, Value x) {
   env_set(((FileModule *)(void *)ns)->env, name, x);
+}
+
+#define HALF_READ "it is still being read: the modules import each other"
+
+static bool is_half_read(Value v) {
+  return v.type == &type_namespace && ((Namespace *)v.object)->find == file_module_find &&
+         ((FileModule *)v.object)->running;
+}
+
+static const char *file_module_elsewhere(const Namespace *ns, const char *name) {
+  (void)name;
+  return ((const FileModule *)(const void *)ns)->running ? HALF_READ : NULL;
 }
 
 typedef struct FileRun {
@@ -73,17 +87,14 @@ static Value load_once(const char *name, const char *path, const Source *source,
   const char *key = source ? str_intern(path) : key_of(path);
   path = str_intern(path);
   FileModule *m = map_get(&modules, key);
-  if (m && m->running)
-    raise("ImportError", span, "the modules import each other: '%s' is still being read", name);
-  if (m) return value_of(&type_namespace, m);
+  if (m) return value_of(&type_namespace, m); /* as far as it has been read */
   m = NEW(FileModule,
           .ns = {.name = name,
                  .find = file_module_find,
                  .names = file_module_names,
-                 .set = file_module_set},
-          .env = session_new(path)->globals);
-  m->env->path = path;
-  env_set(m->env, str_intern("__name__"), value_str(name));
+                 .set = file_module_set,
+                 .elsewhere = file_module_elsewhere},
+          .env = session_of_module(name, path)->globals);
   map_set(&modules, key, m);
   run_file(m, path, source, key, span);
   return value_of(&type_namespace, m);
@@ -100,21 +111,21 @@ Value module_load_source(const char *name, const Source *source) {
 
 /* ---- finding files ---- */
 
-static const char *folder_of(const char *path) {
+const char *path_folder(const char *path) {
   const char *slash = path ? strrchr(path, '/') : NULL;
   return slash ? str_copy_n(path, (size_t)(slash - path)) : ".";
 }
 
-/* "folder/a/b/__init__.tvms", "folder/a/b.tvms", or "folder/a/b/" for a folder without the first;
- * NULL if there is none of them. */
+/* "folder/a/b/__init__.tvms", "folder/a/b.tvms", the same in .py, or "folder/a/b/" for a folder
+ * without the first; NULL if there is none of them. */
 static const char *file_in(const char *folder, const char *dotted) {
+  static const char *const forms[] = {"/__init__.tvms", ".tvms", "/__init__.py", ".py"};
   char *rest = (char *)(uintptr_t)str_copy_n(dotted, strlen(dotted));
   for (char *p = rest; *p; p++)
     if (*p == '.') *p = '/';
   const char *prefix = strcmp(folder, ".") == 0 ? "" : str_format("%s/", folder);
-  for (int i = 0; i < 2; i++) {
-    const char *path =
-        i ? str_format("%s%s.tvms", prefix, rest) : str_format("%s%s/__init__.tvms", prefix, rest);
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    const char *path = str_format("%s%s%s", prefix, rest, forms[i]);
     if (access(path, R_OK) == 0) return path;
   }
   const char *folder_path = str_format("%s%s/", prefix, rest);
@@ -122,15 +133,15 @@ static const char *file_in(const char *folder, const char *dotted) {
 }
 
 static const char *find_file(Env *env, const char *dotted, int level) {
-  const char *folder = folder_of(env_module(env)->path);
+  const char *folder = path_folder(env_module(env)->path);
   for (int i = 1; i < level; i++) folder = str_format("%s/..", folder);
   const char *path = file_in(folder, dotted);
   if (path || level) return path;
-  const char *list = getenv("TVMS_PATH");
-  while (list && *list && !path) {
-    const char *end = strchrnul(list, ':');
-    if (end > list) path = file_in(str_copy_n(list, (size_t)(end - list)), dotted);
-    list = *end ? end + 1 : end;
+  Value folders = sys_path();
+  ValueVec *listed = folders.type == &type_list ? value_items(folders) : NULL;
+  for (int i = 0; listed && !path && i < listed->len; i++) {
+    Value v = listed->at[i];
+    if (v.type == &type_str) path = file_in(*value_text(v) ? value_text(v) : ".", dotted);
   }
   return path;
 }
@@ -219,9 +230,10 @@ static void import_all(Env *env, Value module, Span span) {
 /* What `from . import x` looks into: the package of this file, though it may still be read; absent
  * if the folder is none. */
 static Value package_of(Env *env, int level, Span span) {
-  const char *folder = folder_of(env_module(env)->path);
+  const char *folder = path_folder(env_module(env)->path);
   for (int i = 1; i < level; i++) folder = str_format("%s/..", folder);
   const char *path = str_format("%s/__init__.tvms", folder);
+  if (access(path, R_OK) != 0) path = str_format("%s/__init__.py", folder);
   if (access(path, R_OK) != 0) return value_absent();
   FileModule *m = map_get(&modules, key_of(path));
   return m ? value_of(&type_namespace, m) : module_load_file(folder, path, span);
@@ -235,6 +247,9 @@ static Value import_name(Env *env, Value module, const char *from, int level, As
   const char *inner = from ? str_format("%s.%s", from, a->name) : a->name;
   const char *path = find_file(env, inner, level);
   if (path) return module_load_file(inner, path, a->ast.span);
+  if (is_half_read(module))
+    raise("ImportError", a->ast.span, "cannot import name '%s' from '%s': " HALF_READ, a->name,
+          from ? from : ".");
   if (is_part(module) || missing) return value_missing(inner);
   StrVec names = {0};
   if (module.type) value_attr_names(module, &names);
@@ -251,7 +266,8 @@ void exec_import_from(Env *env, Ast *s) {
   for each (Ast *, n, &f->names) {
     AstAlias *a = AST_AS(Alias, *n);
     if (strcmp(a->name, "*") == 0) {
-      if (!module.type) raise("ImportError", s->span, "the folder has no __init__.tvms");
+      if (!module.type)
+        raise("ImportError", s->span, "the folder has no __init__.tvms or __init__.py");
       if (env->plan) raise("SyntaxError", s->span, "import * only allowed at module level");
       import_all(env, module, s->span);
     } else {

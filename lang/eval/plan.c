@@ -133,3 +133,5 @@ const FunctionPlan *function_plan(Ast *def) {
   }
   return plan;
 }
+
+const Signature *function_signature(const FunctionObject *f) { return &f->plan->signature; }

@@ -21,13 +21,18 @@ void lang_start(int argc, char **argv) {
   namespace_register("_onnx", onnx_load);
 }
 
-Session *session_new(const char *path) {
+Session *session_of_module(const char *name, const char *path) {
   Session *s = NEW(Session, .globals = env_new(env_builtins()), .path = path);
   s->globals->path = path;
-  env_set(s->globals, str_intern("__name__"), value_str("__main__"));
+  env_set(s->globals, str_intern("__name__"), value_str(name));
   if (path) env_set(s->globals, str_intern("__file__"), value_str(path));
   dialect_add_names(s->globals);
   return s;
+}
+
+Session *session_new(const char *path) {
+  sys_set_home(path_folder(path));
+  return session_of_module("__main__", path);
 }
 
 /* ---- running ---- */

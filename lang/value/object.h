@@ -228,6 +228,7 @@ typedef struct Signature {
 } Signature;
 const Signature *signature_parse(const char *text);
 const Signature *builtin_signature(const Builtin *b);
+const Signature *function_signature(const FunctionObject *f); /* without default values */
 /* Puts the arguments into out[0..params.len); defaults[i] (if `defaults`) replaces params[i].value.
  * `spans` may be NULL. Raises TypeError if they do not fit. */
 void signature_bind(const Signature *s, const char *function, const CallArgs *args,

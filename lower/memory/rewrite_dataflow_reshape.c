@@ -3,11 +3,12 @@
  * reshape, flatten, expand_dims, squeeze, a slice along the outer axis, split along it: whatever
  * the operator was, the tensor program shows that it copies. A value that leaves the function, or
  * that a packed function may change, stays a tensor of its own. */
-#include "lower/memory/memory.h"
+#include "lower/memory/size_proof.h"
 
 typedef struct Views {
   Node *module;
   Aliases aliases;
+  SizeFacts sizes;
 } Views;
 
 /* Operands, outputs and handed-over variables of a call_tir, in the order of the parameters. */
@@ -35,6 +36,14 @@ static bool may_share(Views *v, Node *source, Node *result) {
          !any_in(&v->aliases.opaque, alias_roots(&v->aliases, source));
 }
 
+/* A kernel may copy what surely lies in its operand, or what does so if the caller keeps his word
+ * (the last row of n: there must be one). Only the former is a view. */
+static bool is_inside(Views *v, Node *source, Node *sinfo, Node *begin) {
+  Node *end = expr_add(begin, memory_nbytes(sinfo));
+  return size_within(&v->sizes, int_imm(INT64, 0, begin->span), begin) &&
+         size_within(&v->sizes, end, memory_nbytes(sinfo_of(source)));
+}
+
 /* Output `out` of the call as a view of one of its operands; NULL if it is none. */
 static Node *view_of(Views *v, RelaxCall *c, PrimFunc *f, NodeVec args, Node *result, int out) {
   KernelParts parts;
@@ -46,9 +55,9 @@ static Node *view_of(Views *v, RelaxCall *c, PrimFunc *f, NodeVec args, Node *re
   if (!kernel_call_dims(f, args, &bound)) return NULL;
   Node *sinfo = c->sinfo_args.at[out];
   int nbytes = dtype_nbytes(AS(TensorStructInfo, sinfo)->elem);
-  Node *first = substitute(parts.at[0].from, &bound);
-  return memory_view(source, sinfo, expr_mul(first, int_imm(INT64, nbytes, c->node.span)),
-                     c->node.span);
+  Node *begin = expr_mul(substitute(parts.at[0].from, &bound), int_imm(INT64, nbytes, (Span){0}));
+  if (!is_inside(v, source, sinfo, begin)) return NULL;
+  return memory_view(source, sinfo, begin, c->node.span);
 }
 
 static bool rewrite_call(Views *v, Node *binding, NodeVec *out) {
@@ -88,7 +97,9 @@ static void rewrite(Bindings *b, NodeVec bindings, NodeVec *out) {
 }
 
 Node *pass_rewrite_dataflow_reshape(Node *function, const PassContext *context) {
-  Views v = {context->module, memory_aliases(context->module, function)};
+  Views v = {context->module,
+             memory_aliases(context->module, function),
+             {.f = AS(Function, function), .arith = memory_analyzer(AS(Function, function))}};
   Bindings b = {rewrite, &v};
   return memory_rewrite(&b, function);
 }

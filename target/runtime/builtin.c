@@ -154,16 +154,20 @@ static const char *format_arg(const TvmsValue *args, const int *types, int n) {
   return n > 0 && types[n - 1] == TVMS_STR ? args[n - 1].s : "";
 }
 
-/* relax.print(*values, format) */
-static int print(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
-                 int *ret_type) {
-  (void)self, (void)ret, (void)ret_type;
-  Text t = formatted(format_arg(args, types, n), args, types, n > 0 ? n - 1 : 0);
+static int say(const char *format, const TvmsValue *values, const int *types, int n) {
+  Text t = formatted(format, values, types, n);
   if (t.failed) return free(t.at), tvms__error_no_memory(t.len);
   puts(t.at);
   fflush(stdout);
   free(t.at);
   return 0;
+}
+
+/* relax.print(*values, format) */
+static int print(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
+                 int *ret_type) {
+  (void)self, (void)ret, (void)ret_type;
+  return say(format_arg(args, types, n), args, types, n > 0 ? n - 1 : 0);
 }
 
 static bool is_true(int type, TvmsValue v) {
@@ -186,15 +190,27 @@ static int assert_op(void *self, const TvmsValue *args, const int *types, int n,
   return -1;
 }
 
-static const struct {
-  const char *name;
-  TvmsPackedFunc fn;
-} builtins[] = {{"relax.print", print}, {"relax.assert_op", assert_op}};
+/* effect.print(state, tensor): the state again, so that what comes after waits */
+static int effect_print(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
+                        int *ret_type) {
+  (void)self;
+  if (n < 1) return tvms_set_error("effect.print takes a state and values");
+  if (say("", args + 1, types + 1, n - 1)) return -1;
+  *ret = args[0];
+  *ret_type = types[0];
+  return tvms__value_own(ret_type, ret);
+}
+
+static const BuiltinRow own_rows[] = {{"relax.print", print},
+                                      {"relax.assert_op", assert_op},
+                                      {"effect.print", effect_print},
+                                      {NULL, NULL}};
+static const BuiltinRow *const tables[] = {own_rows, tvms__kv_cache_rows};
 
 TvmsFunc *tvms__builtin_find(const char *name) {
   TvmsFunc *f = NULL;
-  for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
-    if (strcmp(builtins[i].name, name) == 0 && tvms_func_new(&f, builtins[i].fn, NULL, NULL))
-      return NULL;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    for (const BuiltinRow *row = tables[i]; row->name; row++)
+      if (strcmp(row->name, name) == 0 && tvms_func_new(&f, row->fn, NULL, NULL)) return NULL;
   return f;
 }

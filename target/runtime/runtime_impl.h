@@ -91,6 +91,12 @@ void *tvms__frame_own(void *frame, int type, void *object);
 
 /* A function that every program has (a new reference), or NULL. */
 TvmsFunc *tvms__builtin_find(const char *name);
+/* A table of them ends with a row without a name. */
+typedef struct BuiltinRow {
+  const char *name;
+  TvmsPackedFunc fn;
+} BuiltinRow;
+extern const BuiltinRow tvms__kv_cache_rows[];
 
 /* Registers a function of a shared library that has it (shim.c); -1 and an error if none has. */
 int tvms__shim_add(const char *name);
