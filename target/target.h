@@ -16,8 +16,24 @@ typedef enum {
   EMIT_ARCHIVE,
   EMIT_SHARED,
   EMIT_C,
-  EMIT_DEVICE
+  EMIT_DEVICE,
+  EMIT_LOWERED /* the lowered module itself: the work of no back end */
 } EmitKind;
+
+/* What a compiled module can be written as: a row of form.def. */
+typedef struct EmitForm {
+  const char *word;   /* of --emit */
+  const char *suffix; /* of files: ".so" */
+  const char *target; /* that it is made by if none is named */
+  bool is_text;
+  EmitKind kind;
+} EmitForm;
+
+const EmitForm *
+emit_form(const char *word); /* or its suffix without the dot; NULL if there is none */
+const EmitForm *emit_form_of_path(const char *path); /* by its ending; NULL */
+const char *emit_form_words(void);                   /* "so, obj, archive, ..." */
+const char *emit_form_endings(void);                 /* ".so, .o, .a, ..." */
 
 typedef struct Backend {
   const char *name; /* as in a target's kind */
@@ -33,6 +49,9 @@ typedef struct Backend {
 
 const Backend *backend_find(const char *name); /* NULL if there is none */
 const Backend *const *backend_list(int *n);
+const Backend *backend_that_writes(const Target *target); /* raises ValueError if it does not */
+/* The text of a lowered module in a form that is one. Raises. */
+const char *emit_form_text(Node *lowered, const Target *target, const EmitForm *form);
 
 extern const Backend backend_llvm, backend_interp, backend_c, backend_opencl;
 

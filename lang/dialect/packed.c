@@ -1,8 +1,6 @@
-/* packed.c -- script values to the runtime's values and back; packed functions and built modules as
- * values. */
+/* packed.c -- script values to the runtime's values and back; packed functions as values. */
 #include "lang/dialect/packed.h"
 #include "lang/builtin/tensor.h"
-#include "lower/lower.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/stack.h"
 #include <time.h>
@@ -85,19 +83,14 @@ static void marshal_shape(Marshal *m, Value shape, Span span) {
   put(m, TVMS_SHAPE, (TvmsValue){.p = s});
 }
 
-/* Values that own a runtime object hold it in collected memory; the collector releases it. */
-typedef struct Handle {
-  void *object;
-} Handle;
-
-static void release_handle(void *p) { tvms_release(((Handle *)p)->object); }
+void release_handle(void *p) { tvms_release(((Handle *)p)->object); }
 
 static Value value_handle(const ValueType *type, void *object) {
   Handle *h = NEW(Handle, object);
   gc_finalizer(h, release_handle);
   return value_of(type, h);
 }
-static void *handle_object(Value v) { return ((Handle *)v.object)->object; }
+void *handle_object(Value v) { return ((Handle *)v.object)->object; }
 
 static const ValueType type_packed;
 
@@ -307,113 +300,3 @@ TvmsFunc *packed_of_value(Value f, Span span) {
     raise("RuntimeError", span, "%s", tvms_last_error());
   return out;
 }
-
-/* ---- compiled modules ---- */
-
-typedef struct BuiltModule {
-  Handle handle;
-  Node *source; /* NULL: loaded from a file */
-  const Target *target;
-} BuiltModule;
-
-static Value built_function(Value v, const char *name) {
-  TvmsFunc *f;
-  if (tvms_module_function(&f, handle_object(v), name)) return value_absent();
-  return value_packed(f);
-}
-
-static void built_names(Value v, StrVec *out) {
-  TvmsModule *m = handle_object(v);
-  for (int i = 0; i < tvms_module_function_count(m); i++)
-    vec_push(out, tvms_module_function_name(m, i));
-}
-
-static Value built_get_item(Value v, Value index, Span span) {
-  const char *name = value_as_text(index, "the name of a function", span);
-  Value f = built_function(v, name);
-  if (f.type) return f;
-  StrVec names = {0};
-  built_names(v, &names);
-  const char *near = str_near(name, names.at, names.len);
-  raise("KeyError", span, "the module has no function '%s'%s%s%s", name,
-        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
-/* A module of one function, or its `main`, may be called itself. */
-static Value built_entry(Value v, Span span) {
-  TvmsModule *m = handle_object(v);
-  bool lone = tvms_module_function_count(m) == 1;
-  Value f = built_function(v, lone ? tvms_module_function_name(m, 0) : "main");
-  if (!f.type) raise("TypeError", span, "which function? The module has several and no 'main'");
-  return f;
-}
-
-static Value built_call(Value v, CallArgs *args) {
-  return value_call(built_entry(v, args->span), args);
-}
-
-/* The file that `tvms build` would write; its ending says what: .so, .o, .s, .ll. */
-static Value built_export(BuiltinCall *call) {
-  static const struct {
-    const char *suffix;
-    EmitKind kind;
-  } forms[] = {{".so", EMIT_SHARED}, {".o", EMIT_OBJECT}, {".s", EMIT_ASM}, {".ll", EMIT_LLVM}};
-  BuiltModule *m = call->self.object;
-  Value path_value = value_str(value_to_str(call->args[0]));
-  const char *path = value_text(path_value), *dot = strrchr(path, '.');
-  if (!m->source)
-    raise("ValueError", call->span, "the module was loaded from a file, which is what to copy");
-  const Backend *backend = backend_find(m->target->kind);
-  if (!backend || !backend->emit)
-    raise("ValueError", call->span, "the target %s writes no files", m->target->kind);
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-    if (dot && strcmp(dot, forms[i].suffix) == 0) {
-      backend->emit(lower_module(m->source, m->target), m->target, forms[i].kind, path);
-      return value_none();
-    }
-  raise("ValueError", call->spans[0], "the file's name ends in .so, .o, .s or .ll, not as in '%s'",
-        path);
-}
-
-static Value built_get_function(BuiltinCall *call) {
-  const char *name = value_as_text(call->args[0], "the name of a function", call->spans[0]);
-  Value f = built_function(call->self, name);
-  if (f.type) return f;
-  raise("AttributeError", call->spans[0], "the module has no function '%s'", name);
-}
-
-static Value built_time_evaluator(BuiltinCall *call) {
-  Value make = library_attr("tvm.measure", "time_evaluator");
-  Value args[] = {built_get_item(call->self, call->args[0], call->spans[0]), call->args[1],
-                  call->args[2], call->args[3], call->args[4]};
-  return value_call_with(make, 5, args, call->span);
-}
-
-static const Builtin built_methods[] = {
-    {"export_library", "file_name, *, addons=None, workspace_dir=None, **options", built_export,
-     "writes the module as a library"},
-    {"get_function", "name, query_imports=False", built_get_function, "a function by its name"},
-    {"time_evaluator", "func_name, dev=None, number=10, repeat=1, min_repeat_ms=0, **options",
-     built_time_evaluator, "a function whose call measures that of the compiled one"},
-};
-enum { BUILT_METHODS = sizeof built_methods / sizeof *built_methods };
-
-static Value built_get_attr(Value v, const char *name, Span span) {
-  Value f = built_function(v, name);
-  if (!f.type) f = builtin_method(built_methods, BUILT_METHODS, v, name);
-  return !f.type && str_same(name, "entry_func") ? built_entry(v, span) : f;
-}
-
-static const ValueType type_built_module = {.name = "built module",
-                                            .call = built_call,
-                                            .get_item = built_get_item,
-                                            .get_attr = built_get_attr,
-                                            .attr_names = built_names};
-
-Value value_compiled_module(TvmsModule *m, Node *source, const Target *target) {
-  BuiltModule *built = NEW(BuiltModule, .handle = {m}, .source = source, .target = target);
-  gc_finalizer(built, release_handle);
-  return value_of(&type_built_module, built);
-}
-
-Value value_built_module(TvmsModule *m) { return value_compiled_module(m, NULL, NULL); }

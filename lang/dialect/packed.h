@@ -5,6 +5,13 @@
 #include "lang/dialect/dialect_impl.h"
 #include "target/target.h"
 
+/* Values that own a runtime object hold it in collected memory; the collector releases it. */
+typedef struct Handle {
+  void *object;
+} Handle;
+void *handle_object(Value v);
+void release_handle(void *handle); /* the finalizer */
+
 /* A script function as a packed function (the caller releases it): its arguments come as tensors,
  * ints, floats, tuples; what it returns goes back likewise. A raised exception becomes the call's
  * error. */

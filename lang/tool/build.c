@@ -5,58 +5,15 @@
 #include "target/describe.h"
 #include "target/params.h"
 #include "target/target.h"
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 typedef struct BuildJob {
   const char *target, *module, *path, *output, *emit, *params;
-  const char *temporary; /* what is to go to standard output; NULL: nothing is */
   bool report, profile;
 } BuildJob;
 
-/* What can be written: its name, the ending of files, and the target that it is made by if none is
- * named. The lowered module is the work of no back end. Texts may go to standard output. */
-typedef struct Form {
-  const char *word, *suffix, *target;
-  bool is_text, is_module;
-  EmitKind kind;
-} Form;
-
-static const Form forms[] = {{"so", ".so", "llvm", false, false, EMIT_SHARED},
-                             {"obj", ".o", "llvm", false, false, EMIT_OBJECT},
-                             {"archive", ".a", "llvm", false, false, EMIT_ARCHIVE},
-                             {"asm", ".s", "llvm", true, false, EMIT_ASM},
-                             {"llvm-ir", ".ll", "llvm", true, false, EMIT_LLVM},
-                             {"c", ".c", "c", true, false, EMIT_C},
-                             {"opencl", ".cl", "opencl", true, false, EMIT_DEVICE},
-                             {"tvms-lowered", ".tvms", "llvm", true, true, 0}};
-enum { FORMS = sizeof forms / sizeof *forms };
-
-static bool ends_with(const char *text, const char *suffix) {
-  size_t n = strlen(text), m = strlen(suffix);
-  return n >= m && strcmp(text + n - m, suffix) == 0;
-}
-
 /* By --emit, or by the ending of the output's name. */
-static const Form *choose_form(const BuildJob *job) {
-  for (int i = 0; i < FORMS; i++)
-    if (job->emit ? str_same(job->emit, forms[i].word) : ends_with(job->output, forms[i].suffix))
-      return &forms[i];
-  return NULL;
-}
-
-/* "so, obj, asm" or ".so, .o, .s" */
-static const char *all_forms(bool endings) {
-  Str s = {0};
-  for (int i = 0; i < FORMS; i++)
-    str_printf(&s, "%s%s", i ? ", " : "", endings ? forms[i].suffix : forms[i].word);
-  return str_text(&s);
-}
-
-static void write_lowered(Node *lowered, const char *path) {
-  const char *text = ir_print(lowered, &(PrintOptions){.constants = CONSTANTS_METADATA});
-  tool_write_file(path, text, strlen(text));
+static const EmitForm *choose_form(const BuildJob *job) {
+  return job->emit ? emit_form(job->emit) : emit_form_of_path(job->output);
 }
 
 /* The header of an object or archive lies beside it: net.o, net.h. */
@@ -98,34 +55,13 @@ static void report_memory(void *context, const Pass *pass, Node *module) {
   }
 }
 
-static const char *new_temporary(void) {
-  const char *where = getenv("TMPDIR");
-  char *path = (char *)(uintptr_t)str_format("%s/tvms-XXXXXX", where && *where ? where : "/tmp");
-  int file = mkstemp(path);
-  if (file < 0) raise("OSError", (Span){0}, "can't write '%s': %s", path, strerror(errno));
-  close(file);
-  return path;
-}
-
-static void print_file(const char *path) {
-  FILE *f = fopen(path, "rb");
-  int c;
-  if (!f) raise("OSError", (Span){0}, "can't read '%s': %s", path, strerror(errno));
-  while ((c = getc(f)) != EOF) putchar(c);
-  fclose(f);
-}
-
 static void run_build(void *context) {
   BuildJob *job = context;
-  const Form *form = choose_form(job);
+  const EmitForm *form = choose_form(job);
   const char *text = job->target ? job->target : form->target;
   if (job->profile) text = str_format("%s -profile", text);
   const Target *target = target_parse(text, (Span){0});
-  const Backend *backend = backend_find(target->kind);
-  if (!backend || !backend->emit) {
-    diag_error((Span){0}, "build: target %s writes no files", target->kind);
-    return;
-  }
+  const Backend *backend = backend_that_writes(target);
   Session *s = tool_definitions(job->path);
   if (!s || diag_error_count()) return;
   Node *module = tool_one_module("build", s, job->module, job->path);
@@ -133,19 +69,23 @@ static void run_build(void *context) {
   Instruments report = {.after = report_memory, .context = job};
   Node *lowered = lower_module_watched(module, target, job->report ? &report : NULL);
   if (job->params) lowered = write_params(lowered, job->params);
-  bool prints = strcmp(job->output, "-") == 0;
-  const char *path = prints ? (job->temporary = new_temporary()) : job->output;
-  if (form->is_module) write_lowered(lowered, path);
-  else backend->emit(lowered, target, form->kind, path);
-  if (prints) print_file(path);
-  if (!form->is_module && (form->kind == EMIT_OBJECT || form->kind == EMIT_ARCHIVE))
+  bool prints = str_same(job->output, "-");
+  if (prints || form->kind == EMIT_LOWERED) {
+    const char *written = emit_form_text(lowered, target, form);
+    if (prints) fputs(written, stdout);
+    else tool_write_file(job->output, written, strlen(written));
+  } else {
+    backend->emit(lowered, target, form->kind, job->output);
+  }
+  if (form->kind == EMIT_OBJECT || form->kind == EMIT_ARCHIVE)
     write_header(lowered, target, job->output);
 }
 
 int tool_build(int argc, char **argv) {
   BuildJob job = {0};
-  const char *words = str_format("what to write, whatever the name: %s", all_forms(false));
-  const char *endings = str_format("the file to write; its ending says what: %s", all_forms(true));
+  const char *words = str_format("what to write, whatever the name: %s", emit_form_words());
+  const char *endings =
+      str_format("the file to write; its ending says what: %s", emit_form_endings());
   const Option options[] = {
       {"--target", 't', &job.target, NULL, "what to build for: \"llvm -mcpu=native\", \"c\""},
       {"--output", 'o', &job.output, NULL, endings},
@@ -166,11 +106,11 @@ int tool_build(int argc, char **argv) {
   if (!job.output && job.emit) job.output = "-";
   if (!job.output) return usage_error("build", "where to? give -o FILE.so");
   if (!choose_form(&job) && job.emit)
-    return usage_error("build", "--emit %s: there are %s", job.emit, all_forms(false));
+    return usage_error("build", "--emit %s: there are %s", job.emit, emit_form_words());
   if (!choose_form(&job))
     return usage_error("build",
                        "what is '%s' to be? end it in one of %s, or give --emit with one of %s",
-                       job.output, all_forms(true), all_forms(false));
+                       job.output, emit_form_endings(), emit_form_words());
   if (strcmp(job.output, "-") == 0 && !choose_form(&job)->is_text)
     return usage_error("build", "--emit %s: where to? give -o FILE%s", job.emit,
                        choose_form(&job)->suffix);
@@ -178,13 +118,11 @@ int tool_build(int argc, char **argv) {
     return usage_error("build",
                        "--params is for shared libraries (-o FILE.so): who loads one finds "
                        "the file beside it");
-  if (job.params && !ends_with(job.params, ".safetensors"))
+  if (job.params && !str_ends(job.params, ".safetensors"))
     return usage_error("build", "--params %s: the file must end in .safetensors", job.params);
   if (job.report && strcmp(job.output, "-") == 0)
     return usage_error("build", "--report draws beside the output: give -o FILE%s",
                        choose_form(&job)->suffix);
   job.path = argv[1];
-  status = tool_protected(run_build, &job);
-  if (job.temporary) unlink(job.temporary);
-  return status;
+  return tool_protected(run_build, &job);
 }

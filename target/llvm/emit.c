@@ -54,7 +54,8 @@ static void emit(void *context) {
     link_for_machine(e);
     break;
   case EMIT_C:
-  case EMIT_DEVICE: BUG("C by LLVM");
+  case EMIT_DEVICE:
+  case EMIT_LOWERED: BUG("C by LLVM");
   }
 }
 
