@@ -4,37 +4,19 @@
 
 #define TRIPLE "nvptx64-nvidia-cuda"
 
-/* With the oldest version of PTX that has all that is used of it: older drivers take it, too. */
-static const struct {
-  const char *name, *features;
-} architectures[] = {{"sm_70", "+ptx64"}, {"sm_72", "+ptx64"}, {"sm_75", "+ptx65"},
-                     {"sm_80", "+ptx70"}, {"sm_86", "+ptx71"}, {"sm_87", "+ptx74"},
-                     {"sm_89", "+ptx78"}, {"sm_90", "+ptx78"}, {"sm_90a", "+ptx80"}};
-enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
-
-static int find_architecture(const char *name) {
-  Str known = {0};
-  for (int i = 0; i < ARCHITECTURES; i++) {
-    if (str_same(architectures[i].name, name)) return i;
-    str_printf(&known, "%s%s", i ? ", " : "", architectures[i].name);
-  }
-  error_raisef("TargetError", (Span){0}, "option -arch: there is no '%s'; there are %s", name,
-               str_text(&known));
-}
-
 LLVMTargetMachineRef machine_new_nvptx(const Target *target) {
   machine_start();
   LLVMTargetRef llvm;
   char *message = NULL;
-  int arch = find_architecture(target_option(target, "arch"));
+  const TargetGpu *gpu = target_gpu(target);
   int64_t level = target_option_int(target, "opt-level");
   if (level > 3)
     error_raisef("TargetError", (Span){0}, "option -opt-level is 0 to 3, not %lld",
                  (long long)level);
   if (LLVMGetTargetFromTriple(TRIPLE, &llvm, &message)) raise_llvm("the cuda target", message);
-  return LLVMCreateTargetMachine(llvm, TRIPLE, architectures[arch].name,
-                                 architectures[arch].features, (LLVMCodeGenOptLevel)level,
-                                 LLVMRelocDefault, LLVMCodeModelDefault);
+  return LLVMCreateTargetMachine(llvm, TRIPLE, gpu->name, str_format("+%s", gpu->ptx),
+                                 (LLVMCodeGenOptLevel)level, LLVMRelocDefault,
+                                 LLVMCodeModelDefault);
 }
 
 typedef struct Ptx {
