@@ -1,5 +1,5 @@
-/* target_gpu.c -- the numbers of a GPU's architecture (target_gpu.def), and the limits that programs
- * for a device keep to. */
+/* target_gpu.c -- the numbers of a GPU's architecture (target_gpu.def), and the limits that
+ * programs for a device keep to. */
 #include "ir/target.h"
 #include <stdlib.h>
 

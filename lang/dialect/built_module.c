@@ -85,7 +85,8 @@ static Value built_inspect_source(BuiltinCall *call) {
   const EmitForm *form = *word ? emit_form(word) : emit_form_of_target(m->target->kind);
   if (!form || !form->is_text)
     raise("ValueError", call->spans[0],
-          "'%s' is no form of text; there are: asm, llvm-ir, c, opencl, ptx, tvms-lowered", word);
+          "'%s' is no form of text; there are: asm, llvm-ir, c, opencl, ptx, tvms-lowered",
+          *word ? word : m->target->kind);
   return value_str(emit_form_text(lowered_again(m), m->target, form));
 }
 

@@ -99,7 +99,8 @@ static void rewrite(Bindings *b, NodeVec bindings, NodeVec *out) {
 }
 
 Node *pass_rewrite_dataflow_reshape(Node *function, const PassContext *context) {
-  Views v = {context->target, context->module,
+  Views v = {context->target,
+             context->module,
              memory_aliases(context->module, function),
              {.f = AS(Function, function), .arith = memory_analyzer(AS(Function, function))}};
   Bindings b = {rewrite, &v};

@@ -54,6 +54,7 @@ typedef struct Func {
   Map values;              /* Var to LLVMValueRef */
   Ranges ranges;
   Map distinct;           /* pointer Vars whose memory no other pointer reaches */
+  Map aligned;            /* pointer Vars that are multiples of DEVICE_ALIGN */
   VEC(LLVMValueRef) heap; /* allocations to free on the way out */
   VEC(LoopScope) loops;   /* innermost last */
   LLVMValueRef frame;     /* of tvms_frame_begin, to be ended on failure; or NULL */
@@ -208,6 +209,7 @@ _Noreturn void gen_unsupported(Gen *g, Node *n, const char *what);
 /* ---- device.c, device_call.c, nvptx.c: for a device only ---- */
 
 enum { SPACE_GLOBAL = 1, SPACE_SHARED = 3 }; /* address spaces */
+enum { DEVICE_ALIGN = 16 };                  /* bytes: of pointers that kernels get */
 
 void gen_declare_kernel(Gen *g, const char *name, PrimFunc *f);
 void gen_kernel(Gen *g, const char *name, PrimFunc *f);
@@ -219,6 +221,9 @@ LLVMValueRef gen_device_call(Gen *g, Call *n, const char *name, bool *found);
 LLVMValueRef gen_ptx_call(Gen *g, Call *n, const char *name, bool *found);
 /* A call of an LLVM intrinsic that is overloaded on nothing. */
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, int n, LLVMValueRef *args);
+/* A power of two that the address of this element is a multiple of, in bytes: that of the element
+ * itself, or up to DEVICE_ALIGN if more is known. LLVM does not look far into sums. */
+unsigned gen_alignment(Gen *g, Node *data, Node *index, DataType elem);
 /* Memory at `pointer`, `offset` elements on; the pointer's own elements if they are known. */
 LLVMValueRef gen_pointer_at(Gen *g, Node *pointer, Node *offset, DataType elem);
 

@@ -3,9 +3,10 @@
  * Pointers come as addresses of global memory, at multiples of 16 bytes: who launches sees to it.
  * Loads and stores of vectors may count on that. */
 #include "target/llvm/codegen.h"
+#include "ir/arith/arith.h"
 #include "lower/lower.h"
 
-enum { PTX_KERNEL = 71, POINTER_ALIGN = 16, SHARED_ALIGN = 128 };
+enum { PTX_KERNEL = 71, SHARED_ALIGN = 128 };
 
 /* ---- the frame ---- */
 
@@ -31,7 +32,7 @@ void gen_declare_kernel(Gen *g, const char *name, PrimFunc *f) {
     if (!dtype_is_handle(f->params.at[i]->dtype)) continue;
     if (distinct) gen_attribute(g, fn, (unsigned)i + 1, "noalias", 0);
     gen_attribute(g, fn, (unsigned)i + 1, "nocapture", 0);
-    gen_attribute(g, fn, (unsigned)i + 1, "align", POINTER_ALIGN);
+    gen_attribute(g, fn, (unsigned)i + 1, "align", DEVICE_ALIGN);
   }
   map_set(&g->functions, str_intern(name), fn);
 }
@@ -41,7 +42,9 @@ static void bind_params(Gen *g, PrimFunc *f) {
     Node *param = f->params.at[i];
     LLVMValueRef v = LLVMGetParam(g->f->llvm, (unsigned)i);
     LLVMSetValueName2(v, AS(Var, param)->name, strlen(AS(Var, param)->name));
-    gen_bind(g, param, dtype_is_handle(param->dtype) ? v : gen_from_memory(g, v, param->dtype));
+    bool is_pointer = dtype_is_handle(param->dtype);
+    gen_bind(g, param, is_pointer ? v : gen_from_memory(g, v, param->dtype));
+    if (is_pointer) map_set(&g->f->aligned, param, param);
   }
 }
 
@@ -110,6 +113,17 @@ void gen_launch(Gen *g, AttrStmt *n) {
 
 /* ---- memory ---- */
 
+unsigned gen_alignment(Gen *g, Node *data, Node *index, DataType elem) {
+  unsigned align = (unsigned)lowered_nbytes(elem);
+  int64_t bytes = align;
+  if (!g->is_device || !map_has(&g->f->aligned, data) || index->dtype.lanes != 1) return align;
+  Modular m = arith_modular(arith_new(), index);
+  while (bytes < DEVICE_ALIGN && m.coeff % (2 * bytes / align) == 0 &&
+         m.base % (2 * bytes / align) == 0)
+    bytes *= 2;
+  return (unsigned)bytes;
+}
+
 static LLVMValueRef shared_array(Gen *g, LLVMTypeRef type, const char *name) {
   LLVMValueRef array = LLVMAddGlobalInAddressSpace(g->out, type, name, SPACE_SHARED);
   LLVMSetInitializer(array, LLVMGetUndef(type));
@@ -121,6 +135,7 @@ static LLVMValueRef shared_array(Gen *g, LLVMTypeRef type, const char *name) {
 void gen_allocate_device(Gen *g, Allocate *n) {
   Var *var = AS(Var, n->var);
   int64_t count = n->elem.lanes, extent;
+  map_set(&g->f->aligned, n->var, n);
   if (map_has(&g->f->values, n->var)) return; /* dynamic shared memory */
   for each (Node *, e, &n->extents) {
     if (!expr_is_const_int(*e, &extent))
@@ -136,5 +151,5 @@ void gen_allocate_device(Gen *g, Allocate *n) {
   gen_bind(g, n->var,
            is_shared ? shared_array(g, LLVMArrayType2(type, (uint64_t)count),
                                     str_format("%s_%s", g->f->name, var->name))
-                     : gen_alloca(g, type, count, POINTER_ALIGN, var->name));
+                     : gen_alloca(g, type, count, DEVICE_ALIGN, var->name));
 }

@@ -31,9 +31,7 @@ write_networks() {
   done
 }
 write_gemm() {
-  for f in tests/cuda/gemm*.tvms; do
-    "$B/tvms" build "$f" --target "cuda -arch=$1" --emit ptx -o "$2/$(basename "$f" .tvms).ptx" || failed=$((failed + 1))
-  done
+  TVMS_PATH=tests/target "$B/tvms" run tests/cuda/write_gemm.tvms "$1" "$2/gemm.ptx"
 }
 
 # "kernel registers stores loads" for each kernel that ptxas tells of
@@ -61,7 +59,7 @@ for what in ${*:-gemm ops networks}; do
     awk -v what="$what $arch" '{ n++; if ($2 > most) { most = $2; whose = $1 } if ($3 + $4) { spills++; print "  spills:", $1, $2, "registers,", $3, "bytes stored,", $4, "loaded" } }
       END { printf "%s: %d kernels, at most %d registers (%s), %d kernels spill\n", what, n, most, whose, spills }' "$folder/all"
     spilling=$(awk '$3 + $4 && $1 ~ /matmul|conv|dense|gemm/' "$folder/all" | wc -l)
-    [ "$texts" -gt 0 ] || bad=$((bad + 1))
+    [ "$texts" -gt 0 ] || spilling=1 # nothing was assembled
     passed=$((passed + texts - bad)) failed=$((failed + bad + spilling))
   done
 done

@@ -1,12 +1,12 @@
 /* fake_libcuda.c -- stands for NVIDIA's driver where there is none: a libcuda.so.1 that holds
- * memory, checks what it is told, and writes each call down; kernels do nothing.
+ * memory, checks what it is told, writes each call down, and runs kernels by an emulator of PTX.
  *
  *   FAKE_CUDA_LOG=FILE          calls, a line each
  *   FAKE_CUDA_FAIL=NAME:STATUS  this function gives this status
  *   FAKE_CUDA_DEVICES=N, FAKE_CUDA_ARCH=80
  *
- * Addresses are such that no one can follow them on the CPU. Of modules it reads which kernels
- * there are, with which parameters. */
+ * Addresses are such that no one can follow them on the CPU. */
+#include "ptx_emulator.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_PTX = 218, NOT_FOUND = 500 };
-enum { MOST_BLOCKS = 4096, MOST_PARAMS = 64, MOST_SHARED = 163 << 10 };
+enum { MOST_BLOCKS = 4096, MOST_SHARED = 163 << 10 };
 #define AWAY ((uint64_t)1 << 56)
 
 typedef struct Block {
@@ -22,17 +22,9 @@ typedef struct Block {
   size_t size;
 } Block;
 
-typedef struct Kernel {
-  char name[256];
-  char types[MOST_PARAMS][8];
-  int params;
-  unsigned threads[3];
-  int shared; /* what it may be launched with */
-  struct Kernel *next;
-} Kernel;
-
 static Block blocks[MOST_BLOCKS];
 static int started;
+static int most_shared = 48 << 10; /* that a kernel may be launched with */
 static void *current;
 static char context[1], stream[1];
 
@@ -230,65 +222,45 @@ int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t nbytes, void *s) {
 
 /* ---- modules ---- */
 
-/* One entry of the text: its name, the types of its parameters, the threads of a block. */
-static Kernel *read_kernel(const char **at) {
-  Kernel *k = calloc(1, sizeof *k);
-  const char *entry = strstr(*at, ".entry "), *end = entry ? strchr(entry, ')') : NULL;
-  const char *body = end ? strchr(end, '{') : NULL, *most = end ? strstr(end, ".maxntid ") : NULL;
-  if (!k || !body || sscanf(entry, ".entry %255[^( \n]", k->name) != 1) return free(k), NULL;
-  for (const char *p = strstr(entry, ".param "); p && p < end; p = strstr(p + 1, ".param "))
-    if (k->params < MOST_PARAMS) sscanf(p, ".param .%7s", k->types[k->params++]);
-  k->threads[0] = 1024;
-  k->threads[1] = k->threads[2] = 1;
-  if (most && most < body)
-    sscanf(most, ".maxntid %u, %u, %u", &k->threads[0], &k->threads[1], &k->threads[2]);
-  k->shared = 48 << 10;
-  *at = body;
-  return k;
-}
-
 int cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *options, void **values) {
-  const char *at = image;
-  Kernel *all = NULL, *k;
-  for (unsigned i = 0; i < n && planned("cuModuleLoadDataEx"); i++)
-    if (options[i] == 5) strcpy(values[i], "ptxas fatal: planned");
-  BEGIN_IN_CONTEXT("cuModuleLoadDataEx");
-  if (!strstr(at, ".version ") || !strstr(at, ".address_size 64")) return INVALID_PTX;
-  while ((k = read_kernel(&at))) {
-    k->next = all;
-    all = k;
-  }
-  *module = all;
-  return all ? 0 : INVALID_PTX;
+  char why[300] = "ptxas fatal: planned";
+  int status = planned("cuModuleLoadDataEx");
+  note("cuModuleLoadDataEx%s", status ? " fails" : "");
+  *module = status ? NULL : ptx_module_new(image, why, sizeof why);
+  if (*module) return current ? 0 : 201;
+  for (unsigned i = 0; i < n; i++)
+    if (options[i] == 5) strcpy(values[i], why);
+  return status ? status : INVALID_PTX;
 }
 
 int cuModuleUnload(void *module) {
   BEGIN_IN_CONTEXT("cuModuleUnload");
-  for (Kernel *k = module, *next; k; k = next) {
-    next = k->next;
-    free(k);
-  }
+  ptx_module_free(module);
   return 0;
 }
 
 int cuModuleGetFunction(void **function, void *module, const char *name) {
   BEGIN_IN_CONTEXT("cuModuleGetFunction");
-  for (Kernel *k = module; k; k = k->next)
+  for (PtxKernel *k = ptx_module_kernels(module); k; k = k->next)
     if (!strcmp(k->name, name)) return *function = k, 0;
   return NOT_FOUND;
 }
 
 int cuFuncGetAttribute(int *value, int key, void *function) {
-  Kernel *k = function;
+  PtxKernel *k = function;
   *value = key == 0 ? (int)(k->threads[0] * k->threads[1] * k->threads[2]) : 0;
   return 0;
 }
 
 int cuFuncSetAttribute(void *function, int key, int value) {
   BEGIN_IN_CONTEXT("cuFuncSetAttribute");
-  if (key != 8 || value > MOST_SHARED) return INVALID_VALUE;
-  ((Kernel *)function)->shared = value;
+  if (key != 8 || value > MOST_SHARED || !function) return INVALID_VALUE;
+  most_shared = value;
   return 0;
+}
+
+static void *memory_at(uint64_t address, size_t nbytes) {
+  return find(address, nbytes) < 0 ? NULL : bytes_at(address);
 }
 
 /* "memory" for an address, else the number. */
@@ -305,8 +277,9 @@ static void add_param(char *out, size_t size, const char *type, const void *valu
 
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *s, void **params, void **extra) {
-  Kernel *k = function;
-  char args[1000] = "";
+  PtxKernel *k = function;
+  const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
+  char args[1000] = "", why[500];
   for (int i = 0; i < k->params; i++)
     if (params[i]) add_param(args, sizeof args, k->types[i], params[i]);
     else return INVALID_VALUE;
@@ -314,5 +287,8 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
   BEGIN_IN_CONTEXT("cuLaunchKernel");
   if (s != stream || extra || !gx || !gy || !gz || gy > 65535 || gz > 65535) return INVALID_VALUE;
   if (bx > k->threads[0] || by > k->threads[1] || bz > k->threads[2]) return INVALID_VALUE;
-  return bx * by * bz <= 1024 && (int)shared <= k->shared ? 0 : INVALID_VALUE;
+  if (bx * by * bz > 1024 || (int)shared > most_shared) return INVALID_VALUE;
+  if (ptx_run(k, grid, block, shared, params, memory_at, why, sizeof why)) return 0;
+  fprintf(stderr, "fake libcuda: %s\n", why);
+  return 700;
 }

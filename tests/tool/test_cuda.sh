@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_cuda.sh -- modules for CUDA: what is written, and what is asked of NVIDIA's driver, for which a library stands that
-# writes the calls down (tests/cuda/fake_libcuda.c).
+# writes the calls down and runs kernels by an emulator (tests/cuda).
 #   sh tests/tool/test_cuda.sh BUILD_FOLDER
 . "$(dirname "$0")/expect.sh"
 
@@ -52,10 +52,10 @@ if ! ldconfig -p | grep -q 'libcuda\.so\.1'; then
 fi
 
 # ---- with the library in its place ----
-${CC:-cc} -shared -fPIC -o libcuda.so.1 "$tests/../cuda/fake_libcuda.c" || exit 1
+[ -f "$B/fake_cuda/libcuda.so.1" ] || make -C "$tests/../.." B="$B" "$B/fake_cuda/libcuda.so.1" || exit 1
 fake() {
   rm -f calls
-  env LD_LIBRARY_PATH=. FAKE_CUDA_LOG=calls "$@"
+  env LD_LIBRARY_PATH="$B/fake_cuda" FAKE_CUDA_LOG=calls "$@"
 }
 cat >run.tvms <<'T'
 import numpy as np
