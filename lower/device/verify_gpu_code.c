@@ -161,8 +161,8 @@ Node *pass_verify_gpu_code(Node *n, const PassContext *context) {
   if (!lower_device(context->target).is_device) return n;
   Limits l = {.kernel = name_of(context, n),
               .target = context->target->kind,
-              .most_threads = target_option_int(context->target, "max_threads_per_block"),
-              .most_shared = target_option_int(context->target, "max_shared_memory_per_block")};
+              .most_threads = target_limit(context->target, "max_threads_per_block"),
+              .most_shared = target_limit(context->target, "max_shared_memory_per_block")};
   Walker w = {.enter = find_launches, .context = &l};
   walk(&w, AS(PrimFunc, n)->body);
   return n;

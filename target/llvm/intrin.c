@@ -378,13 +378,16 @@ static Handler *find_handler(const char *name) {
 LLVMValueRef gen_call(Gen *g, Call *n) {
   if (IS(GlobalVar, n->op)) return gen_kernel_call(g, n);
   const Intrin *intrin = intrin_of(n->op);
-  if (!intrin) gen_unsupported(&n->node, "this callee");
+  if (!intrin) gen_unsupported(g, &n->node, "this callee");
   if (intrin->args >= 0 && n->args.len != intrin->args)
     error_raisef("CompileError", n->node.span, "T.%s takes %d arguments, %d given", intrin->name,
                  intrin->args, n->args.len);
+  bool found = false;
+  LLVMValueRef of_device = g->is_device ? gen_device_call(g, n, intrin->name, &found) : NULL;
+  if (found) return of_device;
   Handler *handler = find_handler(intrin->name);
   if (handler) return handler(g, n);
   LLVMValueRef v = gen_math(g, n, intrin->name);
-  if (!v) gen_unsupported(&n->node, str_format("T.%s", intrin->name));
+  if (!v) gen_unsupported(g, &n->node, str_format("T.%s", intrin->name));
   return v;
 }

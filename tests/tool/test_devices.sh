@@ -24,7 +24,7 @@ cp lowered.tvms out
 also 'def matmul_kernel' 'T.launch_thread("blockIdx.y"' '"tvms_device_launch", 4, 0, T.address_of(Module.matmul_kernel)'
 expect 0 '' "$tvms" build lowered.tvms --target opencl -o again.cl
 expect 0 '' cmp net.cl again.cl
-expect 1 'the llvm target has no device: use --target opencl' "$tvms" build net.tvms --target llvm --emit opencl -o net.cl
+expect 1 'the llvm target writes no OpenCL C: use --target opencl' "$tvms" build net.tvms --target llvm --emit opencl -o net.cl
 expect 1 'the opencl target writes no C: use --target c' "$tvms" build net.tvms --target opencl -o net.c
 expect 1 "target 'opencl' has no option 'max_threads'; there are" "$tvms" build net.tvms --target 'opencl -max_threads=8' -o net.so
 
