@@ -33,6 +33,22 @@ TargetCpu target_cpu(const Target *t);
 /* Has it the feature, a FEATURE of target_cpu.def? Raises ValueError for other names. */
 bool target_has(const Target *t, const char *feature, Span span);
 
+/* Has it kernels of blocks of threads? */
+bool target_is_gpu(const Target *t);
+/* What a target with kernels runs the host's part of its modules by: an llvm target. */
+const Target *target_host(const Target *t);
+
+/* A row of target_model.def: a GPU by its limits. */
+typedef struct TargetModel {
+  const char *name;
+  int64_t threads, warp, shared, dynamic, grid[3], block[3];
+  const char *doc;
+} TargetModel;
+const TargetModel *target_models(int *n);
+const TargetModel *target_model_find(const char *name); /* NULL if there is none */
+const TargetModel *target_model(const Target *t);       /* NULL: its kind has no models */
+int64_t target_model_limit(const TargetModel *m, const char *option); /* 0: it sets none */
+
 typedef struct TargetOption {
   const char *kind, *name, *type, *value, *doc;
 } TargetOption;

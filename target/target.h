@@ -53,6 +53,6 @@ const Backend *backend_that_writes(const Target *target); /* raises ValueError i
 /* The text of a lowered module in a form that is one. Raises. */
 const char *emit_form_text(Node *lowered, const Target *target, const EmitForm *form);
 
-extern const Backend backend_llvm, backend_interp, backend_c, backend_opencl;
+extern const Backend backend_llvm, backend_interp, backend_c, backend_opencl, backend_sim;
 
 #endif

@@ -170,7 +170,7 @@ Node *pass_annotate_device_regions(Node *n, const PassContext *context) {
   PrimFunc f = *AS(PrimFunc, n);
   bool has_buffers = false;
   for each (Node *, b, &f.buffers) has_buffers |= *b != NULL;
-  bool applies = lower_device(context->target).is_device && has_buffers &&
+  bool applies = target_is_gpu(context->target) && has_buffers &&
                  !dict_get(f.attrs, "tvms.packed") && !is_device_function(n);
   if (!applies) return n;
   Node *body = region(f.body);

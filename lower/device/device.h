@@ -21,6 +21,10 @@ Node *launch_new(const char *tag, Node *var, Node *extent, Node *body);
 int launch_axis(const char *tag);
 enum { LAUNCH_AXES = 6 };
 
+/* May threads of a block have other values here? So it is if the value comes from one of these
+ * variables, or from memory that each thread has for itself. */
+bool may_differ(Map *differs, Node *n);
+
 /* The functions that run on a device, which SplitHostDevice makes. */
 bool is_device_function(Node *f);
 

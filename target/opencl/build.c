@@ -31,15 +31,9 @@ static Node *host_module(Node *module, const char *source) {
   return out;
 }
 
-static const Target *host_target(const Target *target) {
-  Target host = *target_parse("llvm", (Span){0});
-  host.whole = target_text(target);
-  return gc_copy(&host, sizeof host);
-}
-
 static TvmsModule *load(Node *module, const Target *target) {
   Node *host = host_module(module, opencl_source(module, target));
-  return backend_find("llvm")->load(host, host_target(target));
+  return backend_find("llvm")->load(host, target_host(target));
 }
 
 static void emit(Node *module, const Target *target, EmitKind kind, const char *path) {
@@ -47,7 +41,7 @@ static void emit(Node *module, const Target *target, EmitKind kind, const char *
     error_raisef("CompileError", (Span){0}, "the opencl target writes no C: use --target c");
   const char *source = opencl_source(module, target);
   if (kind != EMIT_DEVICE) {
-    backend_find("llvm")->emit(host_module(module, source), host_target(target), kind, path);
+    backend_find("llvm")->emit(host_module(module, source), target_host(target), kind, path);
     return;
   }
   const char *at = output_begin(path);
