@@ -47,6 +47,11 @@ typedef struct Backend {
   void (*emit)(Node *module, const Target *target, EmitKind kind, const char *path);
 } Backend;
 
+/* What calls of modules that check themselves ("sim -sanitize") found: of the last call, NULL if
+ * nothing, each told once; and with -report a table of what accesses of memory cost, of all. */
+const DiagVec *sanitizer_faults(void);
+const char *sanitizer_report(void);
+
 const Backend *backend_find(const char *name); /* NULL if there is none */
 const Backend *const *backend_list(int *n);
 const Backend *backend_that_writes(const Target *target); /* raises ValueError if it does not */

@@ -2,6 +2,7 @@
 #include "lang/tool/tool.h"
 #include "lang/builtin/builtin.h"
 #include "lang/dialect/build_target.h"
+#include "target/target.h"
 
 int tool_run_source(const Source *source, const char *path) {
   Session *s = session_new(path);
@@ -60,5 +61,7 @@ int tool_run(int argc, char **argv) {
   sys_set_args(argc - 1, argv + 1);
   const Source *source = source_read(argv[1]);
   if (!source) return tool_flush(), STATUS_ERROR;
-  return tool_run_source(source, standard_input ? NULL : argv[1]);
+  status = tool_run_source(source, standard_input ? NULL : argv[1]);
+  if (build_defaults.tells) fputs(sanitizer_report(), stdout);
+  return status;
 }

@@ -36,10 +36,17 @@ static bool is_private(const Node *data) {
   return scope && str_same(scope, "local");
 }
 
+/* What atomics and calls of elsewhere give is not the same twice. */
+static bool call_differs(Node *n) {
+  const Intrin *in = intrin_of(AS(Call, n)->op);
+  return !in || in->effect == EFFECT_STATE;
+}
+
 static WalkResult find_difference(Walker *w, Node *n) {
   if (IS(Var, n) && map_has(w->context, n)) return WALK_STOP;
   if (IS(BufferLoad, n) && is_private(AS(Buffer, AS(BufferLoad, n)->buffer)->data))
     return WALK_STOP;
+  if (IS(Call, n) && call_differs(n)) return WALK_STOP;
   return IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
 }
 

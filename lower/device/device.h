@@ -22,7 +22,7 @@ int launch_axis(const char *tag);
 enum { LAUNCH_AXES = 6 };
 
 /* May threads of a block have other values here? So it is if the value comes from one of these
- * variables, or from memory that each thread has for itself. */
+ * variables, from memory that each thread has for itself, or from a call with effects. */
 bool may_differ(Map *differs, Node *n);
 
 /* The functions that run on a device, which SplitHostDevice makes. */

@@ -412,7 +412,6 @@ static const char *name_of(const PassContext *context, Node *f) {
 
 Node *pass_lower_threads_to_loops(Node *n, const PassContext *context) {
   if (!is_device_function(n)) return n;
-  if (target_option_int(context->target, "sanitize")) return n;
   Threads t = {
       .kernel = name_of(context, n), .target = context->target, .extents = {1, 1, 1}, .count = 1};
   AttrStmt *blocks[3] = {NULL};

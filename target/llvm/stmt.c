@@ -46,7 +46,8 @@ static void gen_let_stmt(Gen *g, LetStmt *n) {
 static void check_attr(AttrStmt *n) {
   if (str_same(n->key, "thread_extent") || str_same(n->key, "virtual_thread"))
     error_raisef("CompileError", n->node.span,
-                 "a loop bound to a thread is not supported by the llvm target");
+                 "a loop bound to a thread is not supported by the llvm target: sim runs it on a "
+                 "simulated GPU");
 }
 
 /* The rest of a heap allocation's scope, then the end of the scope. */
