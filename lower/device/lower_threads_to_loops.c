@@ -70,11 +70,11 @@ static Node *of_first(const Threads *t, Node *n) {
   return substitute(n, &zeros);
 }
 
-/* ---- where threads meet ---- */
+/* ---- where threads meet: all of a block, or those of a warp ---- */
 
 static WalkResult find_barrier(Walker *w, Node *n) {
   (void)w;
-  return is_intrin_call(n, "tvm_storage_sync") ? WALK_STOP : WALK_ON;
+  return is_intrin_call(n, "tvm_storage_sync") && !is_of_warp(AS(Call, n)) ? WALK_STOP : WALK_ON;
 }
 
 /* By itself: there the loops over threads end. */

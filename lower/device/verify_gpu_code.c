@@ -25,12 +25,12 @@ static void check_scope(Limits *l, Node *n, const char *scope) {
       str_same(l->target->kind, "sim") && target_option_int(l->target, "thread_warp_size") > 1;
   for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
     if (!scope || str_same(scope, scopes[i])) return;
-  if (has_warps && str_same(scope, "warp")) return;
+  if (has_warps && (str_same(scope, "warp") || str_begins(scope, "wmma."))) return;
   refuse(l, n,
          str_format("'%s' lies in memory of scope '%s', which the target %s lacks: it has global, "
                     "shared%s and local memory",
                     AS(Var, AS(Allocate, n)->var)->name, scope, l->target->kind,
-                    has_warps ? ", warp" : ""));
+                    has_warps ? ", warp, wmma" : ""));
 }
 
 static WalkResult add_shared(Walker *w, Node *n) {
@@ -57,7 +57,11 @@ static WalkResult add_shared(Walker *w, Node *n) {
 
 static WalkResult check_barrier(Walker *w, Node *n) {
   Limits *l = w->context;
+  bool of_warp = is_intrin_call(n, "tvm_storage_sync") && AS(Call, n)->args.len &&
+                 IS(StringImm, AS(Call, n)->args.at[0]) &&
+                 str_same(AS(StringImm, AS(Call, n)->args.at[0])->value, "warp");
   bool meets = is_intrin_call(n, "tvm_storage_sync") || is_intrin_call(n, "tvm_thread_allreduce");
+  meets = meets && !of_warp;
   if (meets && l->divergent)
     refuse(l, n,
            str_format("a barrier stands in a %s that not all threads of a block come to (%s): move "
