@@ -112,6 +112,25 @@ static StrVec split_words(const char *text) {
   return words;
 }
 
+/* Limits that are not given are those of the model. */
+static void take_model(Target *t, Span span) {
+  const char *name = map_get(&t->options, str_intern("model"));
+  if (!name) return;
+  int n;
+  const TargetModel *m = target_model_find(name), *all = target_models(&n);
+  StrVec known = {0};
+  for (int i = 0; i < n; i++) vec_push(&known, all[i].name);
+  if (!m) raise_unknown(span, "unknown model", name, &known);
+  for (int i = 0; i < LENGTH(options); i++) {
+    if (!str_same(options[i].kind, t->kind)) continue;
+    int64_t limit = target_model_limit(m, options[i].name);
+    const char *key = str_intern(options[i].name);
+    if (limit && str_same(map_get(&t->options, key), "0"))
+      map_set(&t->options, key,
+              (void *)(uintptr_t)str_intern(str_format("%lld", (long long)limit)));
+  }
+}
+
 const Target *target_parse(const char *text, Span span) {
   StrVec words = split_words(text);
   if (!words.len)
@@ -124,16 +143,20 @@ const Target *target_parse(const char *text, Span span) {
               (void *)(uintptr_t)str_intern(options[i].value));
   Map given = {0};
   for (int i = 1; i < words.len; i++) parse_word(t, &given, words.at[i], span);
+  take_model(t, span);
   return t;
 }
 
 const char *target_text(const Target *t) {
   Str s = {0};
+  const TargetModel *model = target_model(t);
   str_add(&s, t->kind);
   for (int i = 0; i < LENGTH(options); i++) {
     if (!str_same(options[i].kind, t->kind)) continue;
     const char *value = target_option(t, options[i].name);
-    if (!str_same(value, options[i].value)) str_printf(&s, " -%s=%s", options[i].name, value);
+    int64_t limit = model ? target_model_limit(model, options[i].name) : 0;
+    const char *usual = limit ? str_format("%lld", (long long)limit) : options[i].value;
+    if (!str_same(value, usual)) str_printf(&s, " -%s=%s", options[i].name, value);
   }
   return str_text(&s);
 }
@@ -146,6 +169,18 @@ const Target *target_with(const Target *t, const char *name, const char *value) 
       map_set(&copy->options, str_intern(options[i].name), (void *)(uintptr_t)str_intern(v));
     }
   return copy;
+}
+
+bool target_is_gpu(const Target *t) {
+  for (int i = 0; t && i < LENGTH(kinds); i++)
+    if (str_same(kinds[i].name, t->kind)) return strstr(kinds[i].keys, "gpu") != NULL;
+  return false;
+}
+
+const Target *target_host(const Target *t) {
+  Target host = *target_parse("llvm", (Span){0});
+  host.whole = target_text(t);
+  return gc_copy(&host, sizeof host);
 }
 
 const char *target_module_text(const Target *t) { return t->whole ? t->whole : target_text(t); }

@@ -42,6 +42,21 @@ const TargetGpu *target_gpu(const Target *t); /* of a target with the option arc
 int target_gpu_number(const TargetGpu *g);    /* 80 of sm_80 */
 /* A number that programs for a device keep to; what is 0 follows from the architecture. */
 int64_t target_limit(const Target *t, const char *name);
+/* Has it kernels of blocks of threads? */
+bool target_is_gpu(const Target *t);
+/* What a target with kernels runs the host's part of its modules by: an llvm target. */
+const Target *target_host(const Target *t);
+
+/* A row of target_model.def: a GPU by its limits. */
+typedef struct TargetModel {
+  const char *name;
+  int64_t threads, warp, shared, dynamic, grid[3], block[3];
+  const char *doc;
+} TargetModel;
+const TargetModel *target_models(int *n);
+const TargetModel *target_model_find(const char *name); /* NULL if there is none */
+const TargetModel *target_model(const Target *t);       /* NULL: its kind has no models */
+int64_t target_model_limit(const TargetModel *m, const char *option); /* 0: it sets none */
 
 typedef struct TargetOption {
   const char *kind, *name, *type, *value, *doc;

@@ -18,7 +18,10 @@ Node *lower_module(Node *module, const Target *target) {
 }
 
 Node *lower_module_watched(Node *module, const Target *target, const Instruments *instruments) {
-  const NamedPipeline *p = pipeline_find(target->kind);
+  bool checks =
+      map_has(&target->options, str_intern("sanitize")) && target_option_int(target, "sanitize");
+  const NamedPipeline *p =
+      pipeline_find(checks ? str_format("%s_sanitize", target->kind) : target->kind);
   REQUIRE(p, "target kind %s has a pipeline", target->kind);
   Pipeline passes = pipeline_parse(p->text, (Span){0});
   return pipeline_run(&passes, module, target, instruments);

@@ -1,10 +1,7 @@
 /* device.c -- see device.h. */
 #include "target/device.h"
+#include "lower/lower.h"
 #include "target/output.h"
-
-bool device_is_kernel(Node *f) {
-  return IS(PrimFunc, f) && dict_get_int(AS(PrimFunc, f)->attrs, "tvms.device", 0) != 0;
-}
 
 /* tvms_device_launch(type, id, address_of(kernel), ...): the text in the place of the address. */
 static Node *embed(Mutator *m, Node *n) {
@@ -27,22 +24,16 @@ static Node *host_module(Node *module, const char *source) {
   Node *out = module;
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
-    if (device_is_kernel(m->functions.at[i])) out = module_without(out, name);
+    if (is_device_function(m->functions.at[i])) out = module_without(out, name);
     else if (IS(PrimFunc, m->functions.at[i]))
       out = module_with(out, m->globals.at[i], mutate_children(&mutator, m->functions.at[i]));
   }
   return out;
 }
 
-static const Target *host_target(const Target *target) {
-  Target host = *target_parse("llvm", (Span){0});
-  host.whole = target_text(target);
-  return gc_copy(&host, sizeof host);
-}
-
 TvmsModule *device_load(Node *module, const Target *target) {
   const char *code = backend_find(target->kind)->device_code(module, target);
-  return backend_find("llvm")->load(host_module(module, code), host_target(target));
+  return backend_find("llvm")->load(host_module(module, code), target_host(target));
 }
 
 void device_emit(Node *module, const Target *target, EmitKind kind, const char *path) {
@@ -50,7 +41,7 @@ void device_emit(Node *module, const Target *target, EmitKind kind, const char *
   if (kind > EMIT_SHARED && kind != b->device_text) backend_refuse(b->name, kind);
   const char *code = b->device_code(module, target);
   if (kind != b->device_text) {
-    backend_find("llvm")->emit(host_module(module, code), host_target(target), kind, path);
+    backend_find("llvm")->emit(host_module(module, code), target_host(target), kind, path);
     return;
   }
   const char *at = output_begin(path);

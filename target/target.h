@@ -54,6 +54,11 @@ typedef struct Backend {
   EmitKind device_text;
 } Backend;
 
+/* What calls of modules that check themselves ("sim -sanitize") found: of the last call, NULL if
+ * nothing, each told once; and with -report a table of what accesses of memory cost, of all. */
+const DiagVec *sanitizer_faults(void);
+const char *sanitizer_report(void);
+
 const Backend *backend_find(const char *name); /* NULL if there is none */
 const Backend *const *backend_list(int *n);
 const Backend *backend_that_writes(const Target *target); /* raises ValueError if it does not */
@@ -63,6 +68,7 @@ const char *emit_form_text(Node *lowered, const Target *target, const EmitForm *
 /* Raises: this back end does not write files of this kind, but another one does. */
 _Noreturn void backend_refuse(const char *name, EmitKind kind);
 
-extern const Backend backend_llvm, backend_interp, backend_c, backend_cuda, backend_opencl;
+extern const Backend backend_llvm, backend_interp, backend_c, backend_cuda, backend_opencl,
+    backend_sim;
 
 #endif

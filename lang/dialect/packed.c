@@ -176,8 +176,24 @@ static void marshal_end(Marshal *m) {
   for each (void *, object, &m->made) tvms_release(*object);
 }
 
+/* Faults of kernels: reported by themselves if nothing catches them, else a line for each. */
+_Noreturn static void raise_faults(const DiagVec *faults, Span span) {
+  Str text = {0};
+  for each (Diag *, d, faults) {
+    Location at = source_locate((*d)->span.lo);
+    str_printf(&text, "%s%s:%d: %s: %s", text.len ? "\n" : "", at.source ? at.source->name : "?",
+               at.line, code_row((*d)->code)->name, (*d)->text);
+    for each (Diag *, n, &(*d)->notes)
+      if ((*n)->span.hi) str_printf(&text, " (line %d)", source_locate((*n)->span.lo).line);
+  }
+  error_raise(NEW(Error, .kind = str_intern("RuntimeError"), .code = faults->at[0]->code,
+                  .text = str_text(&text), .span = span, .faults = faults));
+}
+
 _Noreturn static void raise_failure(Span span) {
   interrupt_check(span); /* the interpreter stops for it */
+  const DiagVec *faults = sanitizer_faults();
+  if (faults) raise_faults(faults, span);
   raise("RuntimeError", span, "%s", tvms_last_error());
 }
 

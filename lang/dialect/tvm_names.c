@@ -1,6 +1,7 @@
 /* tvm_names.c -- the namespace tvm: building and running modules, the registry of packed functions,
  * comparing, and the libraries tvm.ir, tvm.tir and tvm.relax. */
 #include "lang/dialect/packed.h"
+#include "lang/dialect/build_target.h"
 #include "target/extern_library.h"
 #include "lang/dialect/node_class.h"
 #include "lang/dialect/te.h"
@@ -24,8 +25,8 @@ Node *to_module(Value v, Span span) {
 /* Lowered and compiled for this process. */
 static Value build(BuiltinCall *call) {
   Node *m = to_module(ARG(0), SPAN(0));
-  const char *text = value_is_none(ARG(1)) ? "llvm" : value_to_str(ARG(1));
-  const Target *target = target_parse(text, SPAN(1));
+  const char *text = value_is_none(ARG(1)) ? NULL : value_to_str(ARG(1));
+  const Target *target = build_target(text, SPAN(1));
   return value_compiled_module(build_module(m, target), m, target);
 }
 

@@ -1,6 +1,7 @@
 /* onnx.c -- ONNX models on the command line: `tvms import`, `tvms inspect`, `tvms run MODEL.onnx`;
  * and as what other commands read in place of a text. stdlib/import/onnx/command.tvms does it. */
 #include "lang/tool/tool.h"
+#include "lang/dialect/build_target.h"
 #include "lang/dialect/dialect.h"
 #include "lang/value/object.h"
 
@@ -132,6 +133,8 @@ int onnx_run(int argc, char **argv) {
       {"--output", 'o', &job.output, NULL, "the folder to write outputs to, as NAME.npy (.)"},
       {"--format", 0, &job.format, NULL, "of outputs: npy, or pb as in the format's test data"},
       {"--target", 't', &job.target, NULL, "what to build for (llvm)"},
+      {"--sanitize", 0, NULL, &build_defaults.sanitizes,
+       "run kernels on a simulated GPU that reports races, divergent barriers, bad accesses"},
   };
   int status;
   take_inputs(&job, &argc, argv);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "lang/dialect/build_target.h"
 #include "lang/tool/test.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -301,7 +302,10 @@ int tool_test(int argc, char **argv) {
       {"--durations", 0, &slowest, NULL, "list this many of the slowest tests"},
       {"--junit", 0, &report.junit, NULL, "write the results to a file, in JUnit's form"},
       {"--onnx", 0, NULL, &options.onnx, "folders of ONNX models with their inputs and outputs"},
-      {"--target", 0, &options.target, NULL, "what ONNX models are built for (llvm)"},
+      {"--target", 0, &options.target, NULL,
+       "what ONNX models, and modules whose scripts do not say, are built for (llvm)"},
+      {"--sanitize", 0, NULL, &build_defaults.sanitizes,
+       "run kernels on a simulated GPU that reports races, divergent barriers, bad accesses"},
       {"--update", 0, NULL, &options.update, "make the CHECK lines say what is printed"},
   };
   int status;
@@ -317,6 +321,8 @@ int tool_test(int argc, char **argv) {
   if (!number_of(slowest, 0, &shown))
     return usage_error("test", "option '--durations' is a number, not '%s'", slowest);
   worker_count = (int)n;
+  target_parse(options.target, (Span){0});
+  build_defaults.target = options.target;
   report.slowest = (int)shown;
   for (int i = 1; i < argc; i++) (options.onnx ? add_models : add_path)(argv[i]);
   if (options.onnx && !jobs.len) return usage_error("test", "no folder with a model.onnx there");

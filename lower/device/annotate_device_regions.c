@@ -131,6 +131,11 @@ static Node *sink(Node *n) {
   return body;
 }
 
+/* Of an index: InstrumentBoundCheckers puts it before the access. */
+static bool is_bound(const AssertStmt *n) {
+  return n->error_kind && str_same(n->error_kind, "IndexError");
+}
+
 static Node *region(Node *n) {
   if (is_launch(n) || !(touches(n) || has_launch(n))) return n;
   if (is_of_thread(n)) return has_launch(n) ? region(sink(n)) : on_device(n);
@@ -144,6 +149,8 @@ static Node *region(Node *n) {
     check_host_expr(AS(LetStmt, n)->value, n, "a value");
     return with_rest(n, region(*stmt_rest(n)));
   case NK_AssertStmt:
+    if (is_bound(AS(AssertStmt, n)) && !has_launch(n) && touches(AS(AssertStmt, n)->cond))
+      return on_device(n);
     check_host_expr(AS(AssertStmt, n)->cond, n, "an assertion");
     return with_rest(n, region(*stmt_rest(n)));
   case NK_For: {
@@ -170,7 +177,7 @@ Node *pass_annotate_device_regions(Node *n, const PassContext *context) {
   PrimFunc f = *AS(PrimFunc, n);
   bool has_buffers = false;
   for each (Node *, b, &f.buffers) has_buffers |= *b != NULL;
-  bool applies = lower_device(context->target).is_device && has_buffers &&
+  bool applies = target_is_gpu(context->target) && has_buffers &&
                  !dict_get(f.attrs, "tvms.packed") && !is_device_function(n);
   if (!applies) return n;
   Node *body = region(f.body);

@@ -21,7 +21,8 @@ Node *launch_new(const char *tag, Node *var, Node *extent, Node *body);
 int launch_axis(const char *tag);
 enum { LAUNCH_AXES = 6 };
 
-/* The functions that run on a device, which SplitHostDevice makes. */
-bool is_device_function(Node *f);
+/* May threads of a block have other values here? So it is if the value comes from one of these
+ * variables, from memory that each thread has for itself, or from a call with effects. */
+bool may_differ(Map *differs, Node *n);
 
 #endif

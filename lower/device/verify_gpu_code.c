@@ -7,7 +7,8 @@
 #include "lower/device/device.h"
 
 typedef struct Limits {
-  const char *kernel, *target;
+  const char *kernel;
+  const Target *target;
   int64_t most_threads, most_shared;
   int64_t shared;  /* bytes, of the launch that is open */
   Map differs;     /* variables that may differ by thread of a block */
@@ -20,12 +21,16 @@ static _Noreturn void refuse(const Limits *l, Node *n, const char *what) {
 
 static void check_scope(Limits *l, Node *n, const char *scope) {
   static const char *const scopes[] = {"", "global", "shared", "shared.dyn", "local"};
+  bool has_warps =
+      str_same(l->target->kind, "sim") && target_option_int(l->target, "thread_warp_size") > 1;
   for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
     if (!scope || str_same(scope, scopes[i])) return;
+  if (has_warps && (str_same(scope, "warp") || str_begins(scope, "wmma."))) return;
   refuse(l, n,
          str_format("'%s' lies in memory of scope '%s', which the target %s lacks: it has global, "
-                    "shared and local memory",
-                    AS(Var, AS(Allocate, n)->var)->name, scope, l->target));
+                    "shared%s and local memory",
+                    AS(Var, AS(Allocate, n)->var)->name, scope, l->target->kind,
+                    has_warps ? ", warp, wmma" : ""));
 }
 
 static WalkResult add_shared(Walker *w, Node *n) {
@@ -50,27 +55,13 @@ static WalkResult add_shared(Walker *w, Node *n) {
 
 /* ---- barriers ---- */
 
-static bool is_private(const Node *data) {
-  const char *scope = IS(Var, data) ? ((const Var *)(const void *)data)->scope : NULL;
-  return scope && str_same(scope, "local");
-}
-
-static WalkResult find_difference(Walker *w, Node *n) {
-  Limits *l = w->context;
-  if (IS(Var, n) && map_has(&l->differs, n)) return WALK_STOP;
-  if (IS(BufferLoad, n) && is_private(AS(Buffer, AS(BufferLoad, n)->buffer)->data))
-    return WALK_STOP;
-  return IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
-}
-
-static bool may_differ(Limits *l, Node *n) {
-  Walker w = {.enter = find_difference, .context = l};
-  return n && !walk(&w, n);
-}
-
 static WalkResult check_barrier(Walker *w, Node *n) {
   Limits *l = w->context;
+  bool of_warp = is_intrin_call(n, "tvm_storage_sync") && AS(Call, n)->args.len &&
+                 IS(StringImm, AS(Call, n)->args.at[0]) &&
+                 str_same(AS(StringImm, AS(Call, n)->args.at[0])->value, "warp");
   bool meets = is_intrin_call(n, "tvm_storage_sync") || is_intrin_call(n, "tvm_thread_allreduce");
+  meets = meets && !of_warp;
   if (meets && l->divergent)
     refuse(l, n,
            str_format("a barrier stands in a %s that not all threads of a block come to (%s): move "
@@ -99,14 +90,17 @@ static WalkResult find_divergence(Walker *w, Node *n) {
   if (node_is_expr(n)) return WALK_PRUNE;
   if (is_launch(n) && launch_axis(launch_tag(n)) >= 3)
     map_set(&l->differs, AS(IterVar, AS(AttrStmt, n)->subject)->var, n);
-  if (IS(LetStmt, n) && may_differ(l, AS(LetStmt, n)->value))
+  if (IS(LetStmt, n) && may_differ(&l->differs, AS(LetStmt, n)->value))
     map_set(&l->differs, AS(LetStmt, n)->var, n);
-  if (IS(For, n) && may_differ(l, AS(For, n)->min)) map_set(&l->differs, AS(For, n)->var, n);
-  if (IS(For, n)) check_body(l, n, AS(For, n)->body, NULL, may_differ(l, AS(For, n)->extent));
-  if (IS(While, n)) check_body(l, n, AS(While, n)->body, NULL, may_differ(l, AS(While, n)->cond));
+  if (IS(For, n) && may_differ(&l->differs, AS(For, n)->min))
+    map_set(&l->differs, AS(For, n)->var, n);
+  if (IS(For, n))
+    check_body(l, n, AS(For, n)->body, NULL, may_differ(&l->differs, AS(For, n)->extent));
+  if (IS(While, n))
+    check_body(l, n, AS(While, n)->body, NULL, may_differ(&l->differs, AS(While, n)->cond));
   if (IS(IfThenElse, n))
     check_body(l, n, AS(IfThenElse, n)->then, AS(IfThenElse, n)->orelse,
-               may_differ(l, AS(IfThenElse, n)->cond));
+               may_differ(&l->differs, AS(IfThenElse, n)->cond));
   return WALK_ON;
 }
 
@@ -158,9 +152,9 @@ static const char *name_of(const PassContext *context, Node *f) {
 }
 
 Node *pass_verify_gpu_code(Node *n, const PassContext *context) {
-  if (!lower_device(context->target).is_device) return n;
+  if (!target_is_gpu(context->target)) return n;
   Limits l = {.kernel = name_of(context, n),
-              .target = context->target->kind,
+              .target = context->target,
               .most_threads = target_limit(context->target, "max_threads_per_block"),
               .most_shared = target_limit(context->target, "max_shared_memory_per_block")};
   Walker w = {.enter = find_launches, .context = &l};

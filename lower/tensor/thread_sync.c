@@ -5,6 +5,8 @@
  * same with T.tvm_storage_sync before statements that conflict with what was done since the last
  * one.
  *
+ * A function with attribute tvms.manual_sync has its barriers by hand, and gets none.
+ *
  * The walk is in the order of execution. Accesses are apart if no two threads can meet there: their
  * indices are the same but for a part that is worked out for each thread of the block, or they are
  * the same and known to be other ones in other threads.
@@ -413,6 +415,7 @@ Node *pass_thread_sync(Node *n, const PassContext *context) {
         "ValueError", n->span,
         "ThreadSync: expected the scope \"shared\", \"shared.dyn\" or \"warp\", found \"%s\"",
         s.scope);
+  if (dict_get_int(f->attrs, "tvms.manual_sync", 0)) return n;
   sync_stmt(&s, f->body);
   if (!s.before.len) return n;
   Mutator m = {.rewrite = insert, .context = &s};

@@ -1,17 +1,18 @@
-/* instrument_bound_checkers.c -- before each statement, an assert that its accesses are inside
- * their buffers.
+/* instrument_bound_checkers.c -- before each statement, asserts that its accesses are inside their
+ * buffers: one for each access that is not known to be.
  *
  * In:  functions without blocks (after LowerOpaqueBlock). An access in an arm of T.if_then_else, or
  *      behind "and" and "or", is checked where it takes place; so is one under a predicate.
- * Not: conditions of while loops, lets in expressions; indices that load are checked themselves, in
- *      the same assert, first. */
+ * Not: conditions of while loops, lets in expressions; indices that load are checked themselves,
+ *      first. least_dims: buffers of fewer dimensions are passed over. */
 #include "ir/arith/arith.h"
 #include "passes/tensor/tensor.h"
 
 typedef struct Bounds {
-  Node *check; /* all of it holds, or NULL */
-  Node *guard; /* where the access takes place, or NULL: always */
-  Node *named; /* the buffer of the last access, for the message */
+  NodeVec checks; /* conditions that hold */
+  StrVec texts;   /* beside them: what is said where one does not */
+  Node *guard;    /* where the access takes place, or NULL: always */
+  int least_dims;
 } Bounds;
 
 static void check_expr(Bounds *b, Node *n);
@@ -40,10 +41,29 @@ static Node *inside(Node *index, Node *extent) {
               expr_binary(NK_LT, index, extent, s));
 }
 
+static const char *text_of(const Buffer *b, const NodeVec *indices) {
+  Str s = {0};
+  str_printf(&s, "an access of '%s' is out of bounds: [", b->name ? b->name : "_");
+  for (int i = 0; i < indices->len; i++)
+    str_printf(&s, "%s%s", i ? ", " : "", ir_print(indices->at[i], NULL));
+  str_add(&s, "] of (");
+  for (int i = 0; i < b->shape.len; i++)
+    str_printf(&s, "%s%s", i ? ", " : "", ir_print(b->shape.at[i], NULL));
+  str_add(&s, ")");
+  return str_intern(str_text(&s));
+}
+
+static bool is_checked(const Bounds *b, Node *holds) {
+  for each (Node *, c, &b->checks)
+    if (node_equal(*c, holds, false, NULL)) return true;
+  return false;
+}
+
 static void check_access(Bounds *b, Node *buffer, NodeVec indices, Node *predicate) {
   Node *holds = NULL;
   Buffer *x = AS(Buffer, buffer);
   if (predicate && predicate->dtype.lanes != 1) return; /* lanes that are off may be anywhere */
+  if (x->shape.len < b->least_dims) return;
   for (int i = 0; i < indices.len && i < x->shape.len; i++)
     holds = both(holds, inside(indices.at[i], x->shape.at[i]));
   if (!holds) return;
@@ -51,8 +71,9 @@ static void check_access(Bounds *b, Node *buffer, NodeVec indices, Node *predica
   holds = arith_simplify(arith_new(), holds);
   if (expr_is_one(holds)) return;
   if (guard) holds = either(not(guard), holds);
-  b->check = both(b->check, holds);
-  b->named = buffer;
+  if (is_checked(b, holds)) return;
+  vec_push(&b->checks, holds);
+  vec_push(&b->texts, text_of(x, &indices));
 }
 
 static void check_under(Bounds *b, Node *guard, Node *n) {
@@ -90,19 +111,19 @@ static void check_expr(Bounds *b, Node *n) {
                  AS(BufferLoad, n)->predicate);
 }
 
-/* The statement behind an assert of what it needs. */
+/* The statement behind asserts of what it needs. */
 static Node *asserted(Bounds *b, Node *stmt) {
-  if (!b->check) return stmt;
-  const char *name = AS(Buffer, b->named)->name;
-  const char *text = str_format("an access of '%s' is out of bounds", name ? name : "_");
-  return MAKE(AssertStmt, stmt->span, VOID_TYPE, .cond = b->check,
-              .message = string_imm(str_intern(text), stmt->span), .body = stmt);
+  for (int i = b->checks.len - 1; i >= 0; i--)
+    stmt = MAKE(AssertStmt, stmt->span, VOID_TYPE, .cond = b->checks.at[i],
+                .message = string_imm(b->texts.at[i], stmt->span),
+                .error_kind = str_intern("IndexError"), .body = stmt);
+  return stmt;
 }
 
 static Node *rewrite(Mutator *m, Node *n) {
   if (node_is_expr(n) || IS(Buffer, n)) return n;
   Node *out = mutate_children(m, n);
-  Bounds b = {0};
+  Bounds b = {.least_dims = *(int *)m->context};
   switch (out->kind) {
   case NK_BufferStore: {
     BufferStore *s = AS(BufferStore, out);
@@ -123,7 +144,7 @@ static Node *rewrite(Mutator *m, Node *n) {
 }
 
 Node *pass_instrument_bound_checkers(Node *n, const PassContext *context) {
-  (void)context;
-  Mutator m = {.rewrite = rewrite};
+  int least_dims = (int)pass_option_int(context, "least_dims");
+  Mutator m = {.rewrite = rewrite, .context = &least_dims};
   return prim_func_with_body(n, mutate(&m, AS(PrimFunc, n)->body));
 }

@@ -3,7 +3,7 @@
  *
  * A vector index makes a vector access, element by element. A predicate masks lanes: what is masked
  * out is not touched, and a load gives 0 there. */
-#include "target/interp/interp.h"
+#include "target/interp/check.h"
 #include <inttypes.h>
 
 typedef struct Access {
@@ -18,7 +18,13 @@ typedef struct Access {
   Store *store;
   const char *doing;
   Span span;
+  uint32_t site;
+  bool is_private, is_shared; /* where its memory belongs */
 } Access;
+
+static const char *name_of(const Access *a) {
+  return a->view->buffer->name ? a->view->buffer->name : "_";
+}
 
 static Access access_new(Compiler *c, Node *buffer, const NodeVec *indices, Node *predicate,
                          const char *doing) {
@@ -34,6 +40,9 @@ static Access access_new(Compiler *c, Node *buffer, const NodeVec *indices, Node
               .store = scalar_store(elem),
               .doing = doing,
               .span = c->span};
+  a.is_shared = is_shared_scope(buffer_scope(buffer));
+  a.is_private = str_same(buffer_scope(buffer), "local");
+  a.site = site_new((Site){c->span, doing, name_of(&a), false, a.is_shared});
   if (indices->len != info->ndim)
     fault(c->span, "buffer '%s' has %d dimensions, but %d indices are given", info->buffer->name,
           info->ndim, indices->len);
@@ -50,34 +59,49 @@ static Access access_new(Compiler *c, Node *buffer, const NodeVec *indices, Node
   return a;
 }
 
-/* ---- faults ---- */
+/* ---- faults: noted by a Checker, which goes on; else raised ---- */
 
-static const char *name_of(const Access *a) {
-  return a->view->buffer->name ? a->view->buffer->name : "_";
+/* " by thread ...", where there are threads. */
+static const char *by_thread(void) {
+  return interp->checker && interp->thread ? str_format(" by %s", thread_here()) : "";
 }
 
-static _Noreturn void out_of_bounds(const Access *a, const View *v, int axis, int64_t index) {
-  fault(a->span,
-        "%s of '%s' is out of bounds: index %" PRId64 " of dimension %d, whose extent is %" PRId64,
-        a->doing, name_of(a), index, axis, v->dims[axis]);
+static void out_of_bounds(const Access *a, const View *v, int axis, int64_t index) {
+  found_fault(E0605, a->span, (Span){0}, NULL, NULL,
+              "%s of '%s'%s is out of bounds: index %" PRId64
+              " of dimension %d, whose extent is %" PRId64,
+              a->doing, name_of(a), by_thread(), index, axis, v->dims[axis]);
 }
 
-static _Noreturn void outside_memory(const Access *a, const View *v, const char *at) {
+static void outside_memory(const Access *a, const View *v, const char *at) {
   if (!v->memory) fault(a->span, "%s of '%s': its pointer is null", a->doing, name_of(a));
   const Memory *m = v->memory;
   int64_t from = at - m->lo;
-  fault(a->span,
-        "%s of '%s' is out of bounds: bytes %" PRId64 " to %" PRId64 " of memory of %" PRId64
-        " bytes%s%s%s",
-        a->doing, name_of(a), from, from + a->size * a->elem_lanes - 1, (int64_t)(m->end - m->lo),
-        m->name ? " ('" : "", m->name ? m->name : "", m->name ? "')" : "");
+  found_fault(E0605, a->span, (Span){0}, NULL, NULL,
+              "%s of '%s'%s is out of bounds: bytes %" PRId64 " to %" PRId64
+              " of memory of %" PRId64 " bytes%s%s%s",
+              a->doing, name_of(a), by_thread(), from, from + a->size * a->elem_lanes - 1,
+              (int64_t)(m->end - m->lo), m->name ? " ('" : "", m->name ? m->name : "",
+              m->name ? "')" : "");
 }
 
-static _Noreturn void not_written(const Access *a, const Scalar *index) {
+typedef struct Element {
+  const Access *access;
+  const Scalar *index;
+} Element;
+
+static const char *index_text(const void *context) {
+  const Element *e = context;
   Str at = {0};
-  for (int i = 0; i < a->index.len; i++) str_printf(&at, "%s%" PRId64, i ? ", " : "", index[i].i);
-  fault(a->span, "%s of '%s' reads element [%s], which was never written", a->doing, name_of(a),
-        a->index.len ? str_text(&at) : "()");
+  for (int i = 0; i < e->access->index.len; i++)
+    str_printf(&at, "%s%" PRId64, i ? ", " : "", e->index[i].i);
+  return e->access->index.len ? str_text(&at) : "()";
+}
+
+static void not_written(const Access *a, const Scalar *index) {
+  found_fault(E0604, a->span, (Span){0}, NULL, NULL,
+              "%s of '%s'%s reads element [%s], which was never written", a->doing, name_of(a),
+              by_thread(), index_text(&(Element){a, index}));
 }
 
 /* ---- one element ---- */
@@ -86,12 +110,16 @@ static View *view_of(const Access *a, Frame *f) {
   return a->view->is_declared ? &f->views[a->view->index] : view_bind(a->view, f);
 }
 
-/* Where the element is; `last`: the end of a dimension is allowed too, for addresses. */
+/* Where the element is, NULL if nowhere; `last`: the end of a dimension is allowed too, for
+ * addresses. */
 static char *locate(const Access *a, const View *v, const Scalar *index, bool last) {
   int64_t at = 0;
   for (int i = 0; i < a->index.len; i++) {
     int64_t x = index[i].i;
-    if (x < 0 || x >= v->dims[i] + last) out_of_bounds(a, v, i, x);
+    if (x < 0 || x >= v->dims[i] + last) {
+      out_of_bounds(a, v, i, x);
+      return NULL;
+    }
     at += x * v->strides[i];
   }
   return v->base + at * a->view->nbytes;
@@ -101,8 +129,9 @@ static char *checked(const Access *a, const View *v, const Scalar *index) {
   char *at = locate(a, v, index, false);
   const Memory *m = v->memory;
   bool bad = m ? at < m->lo || at + a->view->nbytes > m->end : !v->data;
-  if (bad) outside_memory(a, v, at);
-  return at;
+  if (!at || !bad) return at;
+  outside_memory(a, v, at);
+  return NULL;
 }
 
 static inline bool all_written(const unsigned char *shadow, int n) {
@@ -116,34 +145,33 @@ static inline bool all_written(const unsigned char *shadow, int n) {
   }
 }
 
-static _Noreturn void is_racing(const Access *a, int other) {
-  const char *with = other < 0 ? "other threads" : str_format("thread %d", other - 1);
-  fault(a->span,
-        "data race: the %s of '%s' by thread %d, and an access by %s, with no barrier between",
-        a->doing, name_of(a), interp->thread - 1, with);
+static inline void note_access(const Access *a, Memory *m, const char *at, const Scalar *index,
+                               bool writes) {
+  if (__builtin_expect(!interp->thread, 1) || !m || a->is_private) return;
+  race_note(m, at, a->view->nbytes, writes, a->site, index_text, &(Element){a, index});
+  if (interp->checker && interp->checker->counts)
+    traffic_note(a->site, m, at, a->view->nbytes, a->is_shared);
 }
 
-static inline void note_access(const Access *a, Memory *m, const char *at, bool writes) {
-  if (__builtin_expect(!interp->thread, 1) || !m) return;
-  int other = race_note(m, at, a->view->nbytes, writes);
-  if (other) is_racing(a, other);
-}
-
+/* NULL: nothing can be read. */
 static const char *to_read(const Access *a, const View *v, const Scalar *index) {
   char *at = checked(a, v, index);
   Memory *m = v->memory;
-  note_access(a, m, at, false);
+  if (!at) return NULL;
+  note_access(a, m, at, index, false);
   if (m && m->shadow && !all_written(m->shadow + (at - m->lo), a->view->nbytes))
     not_written(a, index);
   return at;
 }
 
-/* Where to store; the bytes that are written there are marked with mark_written(). */
+/* Where to store, NULL: nowhere; the bytes that are written there are marked with mark_written().
+ */
 static char *to_write(const Access *a, const View *v, const Scalar *index) {
   char *at = checked(a, v, index);
+  if (!at) return NULL;
   if (v->memory && v->memory->is_constant)
     fault(a->span, "%s of '%s' changes a constant", a->doing, name_of(a));
-  note_access(a, v->memory, at, true);
+  note_access(a, v->memory, at, index, true);
   return at;
 }
 
@@ -170,7 +198,9 @@ static Scalar eval_load(const Code *c, Frame *f) {
   Scalar index[a->index.len + 1];
   if (a->predicate && !code_eval(a->predicate, f).i) return (Scalar){0};
   for (int i = 0; i < a->index.len; i++) index[i] = code_eval(a->index.at[i], f);
-  Scalar v = a->load(to_read(a, view_of(a, f), index));
+  const char *at = to_read(a, view_of(a, f), index);
+  if (!at) return (Scalar){0};
+  Scalar v = a->load(at);
   return n->cast ? finish(n, v) : v;
 }
 
@@ -230,7 +260,7 @@ static void lanes_load(const Code *c, Frame *f, Scalar *out) {
   for (int k = 0; k < a->indices; k++) {
     if (!select_element(a, &x, k)) continue;
     const char *at = to_read(a, v, one);
-    for (int j = 0; j < a->elem_lanes; j++) {
+    for (int j = 0; at && j < a->elem_lanes; j++) {
       int lane = k * a->elem_lanes + j;
       if (lane_is_on(a, &x, lane)) out[lane] = finish(n, a->load(at + j * a->size));
     }
@@ -254,7 +284,8 @@ static Scalar eval_address(const Code *c, Frame *f) {
   const Access *a = &((const LoadCode *)c)->access;
   Scalar index[a->index.len + 1];
   for (int i = 0; i < a->index.len; i++) index[i] = code_eval(a->index.at[i], f);
-  return (Scalar){.p = locate(a, view_of(a, f), index, true)};
+  char *at = locate(a, view_of(a, f), index, true);
+  return (Scalar){.p = at};
 }
 
 const Code *compile_address(Compiler *c, BufferLoad *n) {
@@ -282,6 +313,7 @@ static Status run_store(const Step *s, Frame *f) {
   for (int i = 0; i < a->index.len; i++) index[i] = code_eval(a->index.at[i], f);
   const View *view = view_of(a, f);
   char *at = to_write(a, view, index);
+  if (!at) return GO_ON;
   a->store(at, v);
   mark_written(view, at, a->size);
   return GO_ON;
@@ -303,7 +335,7 @@ static Status run_store_lanes(const Step *s, Frame *f) {
   for (int k = 0; k < a->indices; k++) {
     if (!select_element(a, &x, k)) continue;
     char *at = to_write(a, v, one);
-    for (int j = 0; j < a->elem_lanes; j++, at += a->size) {
+    for (int j = 0; at && j < a->elem_lanes; j++, at += a->size) {
       int lane = k * a->elem_lanes + j;
       if (!lane_is_on(a, &x, lane)) continue;
       a->store(at, value[lane]);

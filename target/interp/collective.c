@@ -1,6 +1,6 @@
 /* collective.c -- what the threads of a block do together: barriers, reductions, exchanges of
  * values within a warp. */
-#include "target/interp/interp.h"
+#include "target/interp/check.h"
 #include "target/interp/team.h"
 #include <inttypes.h>
 
@@ -11,11 +11,25 @@ typedef struct BarrierStep {
   const char *scope;
 } BarrierStep;
 
+/* The first of the block's threads that is not in the team. */
+static int first_missing(const Team *t) {
+  int id = 0;
+  while (id < t->n && t->lanes[id]->id == id) id++;
+  return id;
+}
+
 static void team_barrier(const Step *s, Team *t) {
   int64_t all = (int64_t)t->extents[0] * t->extents[1] * t->extents[2];
-  bool is_warp = str_same(((const BarrierStep *)s)->scope, "warp");
-  if (t->n != all && !is_warp)
-    fault(s->span, "divergent barrier: %d of the block's %" PRId64 " threads reach it", t->n, all);
+  const Checker *c = interp->checker;
+  if (str_same(((const BarrierStep *)s)->scope, "warp")) {
+    for (int k = 0; k < t->n; k++) t->lanes[k]->warp_interval++;
+    return;
+  }
+  if (t->n != all)
+    found_fault(E0603, s->span, (Span){0}, NULL,
+                "move it to where all threads come, or make the condition the same for all",
+                "divergent barrier: %d of the block's %" PRId64 " threads reach it, %s does not",
+                t->n, all, thread_text(c ? c->block : 0, first_missing(t)));
   interp->interval++;
 }
 
@@ -137,7 +151,7 @@ typedef enum { FROM_LANE, FROM_LOWER, FROM_HIGHER, FROM_XOR, ACTIVE_MASK } Excha
 struct ShuffleCode {
   Code code;
   Exchange kind;
-  const Code *value, *which, *width, *warp;
+  const Code *mask, *value, *which, *width, *warp;
   int own, result, ready; /* slots */
 };
 
@@ -166,10 +180,31 @@ static const Lane *find_lane(const Team *t, int64_t id) {
   return NULL;
 }
 
+/* Those that the mask names must be there, if they are in the block. */
+static void check_mask(const ShuffleCode *n, const Team *t, const Lane *lane, int64_t warp) {
+  if (!interp->checker || !n->mask) return;
+  uint32_t mask = (uint32_t)code_eval(n->mask, lane->f).i;
+  int first = lane->id - lane->id % (int)warp;
+  int64_t all = (int64_t)t->extents[0] * t->extents[1] * t->extents[2];
+  if (!(mask >> (lane->id - first) & 1))
+    found_fault(E0606, n->code.span, (Span){0}, NULL, NULL,
+                "%s takes part in an exchange, but the mask 0x%x does not name it",
+                thread_text(interp->checker->block, lane->id), mask);
+  for (int i = 0; i < warp && i < 32 && first + i < all; i++)
+    if (mask >> i & 1 && !find_lane(t, first + i)) {
+      found_fault(E0606, n->code.span, (Span){0}, NULL,
+                  "let all threads that the mask names come to the exchange, or name others",
+                  "%s, which the mask 0x%x of an exchange names, does not come to it",
+                  thread_text(interp->checker->block, first + i), mask);
+      return;
+    }
+}
+
 static Scalar exchanged(const ShuffleCode *n, const Team *t, const Lane *lane) {
   int64_t warp = n->warp ? code_eval(n->warp, lane->f).i : 32;
   int64_t width = n->width ? code_eval(n->width, lane->f).i : warp;
-  if (warp <= 0 || width <= 0 || width > warp)
+  if (warp > 0 && n->kind != ACTIVE_MASK) check_mask(n, t, lane, warp);
+  if (warp <= 0 || width <= 0 || width > warp || (width & (width - 1)))
     fault(n->code.span, "a width of %" PRId64 " in a warp of %" PRId64, width, warp);
   int64_t first = lane->id - lane->id % warp;
   if (n->kind == ACTIVE_MASK) {
@@ -184,9 +219,11 @@ static Scalar exchanged(const ShuffleCode *n, const Team *t, const Lane *lane) {
   if (from >= (int64_t)t->extents[0] * t->extents[1] * t->extents[2])
     return lane->f->slots[n->own]; /* beyond the block's last thread */
   const Lane *source = find_lane(t, from);
-  if (!source)
-    fault(n->code.span, "thread %" PRId64 ", whose value is asked for, is not here", from);
-  return source->f->slots[n->own];
+  if (source) return source->f->slots[n->own];
+  found_fault(E0606, n->code.span, (Span){0}, NULL, NULL,
+              "%s, whose value is asked for, is not here: it does not come to the exchange",
+              thread_text(interp->checker ? interp->checker->block : 0, (int)from));
+  return lane->f->slots[n->own];
 }
 
 typedef struct ExchangeStep {
@@ -244,6 +281,8 @@ const Code *compile_warp_call(Compiler *c, Call *n) {
   code->ready = new_slot(c);
   if (code->kind != ACTIVE_MASK) {
     if (n->node.dtype.lanes != 1) unsupported(c->span, "an exchange of vectors");
+    bool all = is_intrin_call(n->args.at[0], "tvm_warp_activemask");
+    if (!all) code->mask = compile_int(c, n->args.at[0]);
     code->value = compile_as(c, n->args.at[1], n->node.dtype);
     code->which = compile_int(c, n->args.at[2]);
     code->width = compile_int(c, n->args.at[3]);

@@ -1,6 +1,6 @@
 /* entry.c -- where the runtime enters the interpreter: no error passes, and nothing that the call
  * made stays behind. */
-#include "target/interp/interp.h"
+#include "target/interp/check.h"
 #include <pthread.h>
 
 /* ---- running ---- */
@@ -92,12 +92,37 @@ static int run_protected(Job *j) {
   return e ? set_error(e) : j->status;
 }
 
+static const DiagVec *faults; /* of the last call that was checked */
+
+const DiagVec *sanitizer_faults(void) {
+  const DiagVec *out = faults;
+  faults = NULL;
+  return out;
+}
+
+/* What was found is the call's error, before one that ended it. */
+static int give_faults(Checker *c, int status) {
+  if (c->counts) traffic_end();
+  faults = check_result(c);
+  if (!faults) return status;
+  Diag *first = faults->at[0];
+  return set_error(&(Error){.kind = "RuntimeError", .span = first->span, .text = first->text});
+}
+
 static int run_outermost(Job *j) {
   Interp state = {.epoch = 1};
+  Checker checker = {.threads = {1, 1, 1}, .grid = {1, 1, 1}};
+  const Module *m = j->e->module;
   bool foreign = is_foreign();
   if (foreign) gc_thread_begin();
   interp = &state;
+  if (m->checks) {
+    state.checker = &checker;
+    checker.warp = target_option_int(m->target, "thread_warp_size");
+    checker.counts = target_option_int(m->target, "report") != 0;
+  }
   int status = run_protected(j);
+  if (m->checks) status = give_faults(&checker, status);
   interp = NULL;
   if (foreign) gc_thread_end();
   return status;

@@ -47,21 +47,26 @@ struct Memory {
   char *lo, *hi;
   char *end; /* of what may be touched: lo if the memory is of no bytes, which takes one */
   unsigned char *shadow;
-  Touch *touches;   /* a Touch for each byte, once threads touched it (race.c) */
-  void *block;      /* to be freed with it, or NULL: memory of others */
-  bool is_constant; /* stores are errors */
-  bool keep;        /* outlives the next release */
-  const char *name; /* of the buffer it was made for, or NULL */
+  Touch *touches; /* of each piece of this many bytes, once threads touched it (race.c) */
+  int piece;
+  uint32_t of_launch, of_block; /* whose touches they are */
+  void *block;                  /* to be freed with it, or NULL: memory of others */
+  bool is_constant;             /* stores are errors */
+  bool keep;                    /* outlives the next release */
+  const char *name;             /* of the buffer it was made for, or NULL */
   MemoryVec hidden;
 };
 
 /* What a thread's calls have made so far. Lives on the stack of its outermost call. */
+typedef struct Checker Checker;
 typedef struct Interp {
+  Checker *checker;       /* of a module that is run to find its faults; or NULL */
   MemoryVec sorted, made; /* by address; in order */
   uint64_t epoch;         /* changes with `sorted` */
   uint64_t blocks;        /* instances of blocks that were reached */
   int thread;             /* that runs, of a block of threads, + 1; 0: none */
   uint32_t interval;      /* grows at barriers */
+  uint32_t warp_interval; /* of the running thread: at barriers of its warp */
   VEC(void *) objects;    /* references to objects of the runtime */
   VEC(void *) frames;     /* of tvms_frame_begin, not ended yet */
 } Interp;
@@ -80,9 +85,12 @@ void memory_wrote(const char *at, int nbytes); /* these bytes were */
 void memory_release(int mark);
 void memory_forget(Memory *m);
 
-/* race.c: the running thread touches bytes. The thread (+ 1) that it races with, -1: several; 0:
- * all is well. */
-int race_note(Memory *m, const char *at, int nbytes, bool writes);
+/* race.c: memory is allocated again: of another block, or of the same at its next step, which has
+ * the same place. */
+void race_reset(Memory *m);
+/* The running thread touches bytes at a site (check.h). `index_of` tells which element. */
+void race_note(Memory *m, const char *at, int nbytes, bool writes, uint32_t site,
+               const char *index_of(const void *context), const void *context);
 
 /* ---- objects.c ---- */
 
@@ -286,6 +294,8 @@ const Code *compile_llvm_intrin(Compiler *c, Call *n); /* llvm_intrin.c */
 const Code *compile_packed_call(Compiler *c, Call *n);
 const Code *compile_program_call(Compiler *c, Call *n);
 const Code *compile_warp_call(Compiler *c, Call *n); /* collective.c */
+bool is_atomic(const char *name);                    /* of a family: "cuda.atomic_add"; atomic.c */
+const Code *compile_atomic(Compiler *c, Call *n, const char *name);
 const char *compile_text_arg(Compiler *c, Call *n);
 _Noreturn void unsupported(Span span, const char *what);
 
@@ -443,6 +453,8 @@ struct Module {
   Map constants; /* Constant to its TvmsTensor * */
   Map addresses; /* interned name to its Trampoline * */
   void *exports; /* the Exports that the runtime points to */
+  const Target *target;
+  bool checks; /* for the faults of its kernels */
 };
 
 /* What a packed function of the interpreter runs. */

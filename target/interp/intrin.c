@@ -331,7 +331,9 @@ static const Code *compile_intrin(Compiler *c, Call *n, const char *name) {
 const Code *compile_call(Compiler *c, Call *n) {
   if (IS(GlobalVar, n->op)) return compile_program_call(c, n);
   const Intrin *intrin = intrin_of(n->op);
-  if (!intrin) unsupported(c->span, "this callee");
+  const char *family = family_name(n->op);
+  if (family && is_atomic(family)) return compile_atomic(c, n, family);
+  if (!intrin) unsupported(c->span, family ? str_format("T.%s", family) : "this callee");
   if (intrin->args >= 0 && n->args.len != intrin->args)
     fault(c->span, "T.%s takes %d arguments, %d given", intrin->name, intrin->args, n->args.len);
   return compile_intrin(c, n, intrin->name);

@@ -110,8 +110,9 @@ static void release_module(void *state) {
 }
 
 static TvmsModule *load(Node *node, const Target *target) {
-  (void)target;
-  Module *m = NEW(Module, .node = node, .index = module_index(node));
+  bool is_sim = str_same(target->kind, "sim");
+  Module *m = NEW(Module, .node = node, .index = module_index(node), .target = target,
+                  .checks = is_sim && target_option_int(target, "sanitize"));
   IRModule *ir = AS(IRModule, node);
   VEC(TvmsExport) exports = {0};
   VEC(Export *) kept = {0};

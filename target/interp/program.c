@@ -3,7 +3,7 @@
  *
  * Arguments are checked by the runtime's own functions, in the order in which a compiled entry
  * checks them, so that messages are the same. */
-#include "target/interp/interp.h"
+#include "target/interp/check.h"
 
 /* ---- variables ---- */
 
@@ -220,6 +220,7 @@ void program_run(const Program *p, Frame *f) {
   interp_check_depth(p->name, p->f->node.span);
   for (int i = 0; i < p->params.len; i++)
     if (p->params.at[i].view) view_bind(p->params.at[i].view, f);
+  if (interp->checker) check_launch(p->f);
   step_run(p->body, f);
   interp_release(mark);
 }

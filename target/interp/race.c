@@ -1,31 +1,124 @@
-/* race.c -- do threads of a block touch the same bytes, one of them to write, with no barrier
- * between them? */
-#include "target/interp/interp.h"
+/* race.c -- do threads touch the same bytes, one of them to write, with nothing that orders them?
+ *
+ * Threads of a block are ordered by the barriers between them, threads of a warp by those of the
+ * warp, too; blocks of one launch by nothing; atomics among each other need no order. What is
+ * remembered of each piece of memory is who wrote it last, and two who read it, of different
+ * blocks or threads if there were: then each pair that is not ordered is seen when the second of
+ * the two comes, or another pair was seen before. */
+#include "target/interp/check.h"
 #include <stdlib.h>
 
-/* Who touched a byte in an interval: numbers of threads + 1, 0: none. */
+typedef struct Who {
+  uint32_t site, block, thread, interval, warp_interval; /* site 0: nobody */
+} Who;
+
+/* Of a piece of memory, in one launch. */
 struct Touch {
-  uint32_t interval, writer, reader;
+  uint32_t launch;
+  Who writer, readers[2];
 };
 
-enum { SEVERAL = UINT32_MAX };
+/* ---- pieces: as large as the accesses, and single bytes where these differ ---- */
 
-static Touch *touches_of(Memory *m) {
-  if (!m->touches) m->touches = calloc((size_t)(m->hi - m->lo), sizeof *m->touches);
-  return m->touches;
+static bool fits(const Memory *m, const char *at, int nbytes) {
+  return (at - m->lo) % m->piece == 0 && nbytes % m->piece == 0;
 }
 
-int race_note(Memory *m, const char *at, int nbytes, bool writes) {
-  Touch *touches = touches_of(m);
-  uint32_t me = (uint32_t)interp->thread;
-  if (!touches) return 0; /* no room to remember: nothing is found */
-  for (int i = 0; i < nbytes; i++) {
-    Touch *t = &touches[at - m->lo + i];
-    if (t->interval != interp->interval) *t = (Touch){.interval = interp->interval};
-    if (t->writer && t->writer != me) return (int)t->writer;
-    if (writes && t->reader && t->reader != me) return t->reader == SEVERAL ? -1 : (int)t->reader;
-    if (writes) t->writer = me;
-    else t->reader = t->reader && t->reader != me ? SEVERAL : me;
+static void split_pieces(Memory *m) {
+  size_t n = (size_t)(m->hi - m->lo);
+  Touch *single = calloc(n, sizeof *single);
+  for (size_t i = 0; single && i < n; i++) single[i] = m->touches[i / (size_t)m->piece];
+  free(m->touches);
+  m->touches = single;
+  m->piece = 1;
+}
+
+static Touch *touches_of(Memory *m, const char *at, int nbytes) {
+  if (!m->touches) {
+    m->piece = nbytes == 1 || nbytes == 2 || nbytes == 8 ? nbytes : 4;
+    if (!fits(m, at, nbytes)) m->piece = 1;
+    size_t n = ((size_t)(m->hi - m->lo) + (size_t)m->piece - 1) / (size_t)m->piece;
+    m->touches = calloc(n, sizeof *m->touches);
+    if (interp->checker)
+      m->of_launch = interp->checker->launch, m->of_block = interp->checker->block;
   }
-  return 0;
+  if (m->touches && !fits(m, at, nbytes)) split_pieces(m);
+  return m->touches ? m->touches + (at - m->lo) / m->piece : NULL;
+}
+
+void race_reset(Memory *m) {
+  const Checker *c = interp->checker;
+  if (c && m->of_launch == c->launch && m->of_block == c->block) return;
+  free(m->touches);
+  m->touches = NULL;
+}
+
+/* ---- order ---- */
+
+static uint32_t warp_of(const Who *w) {
+  int64_t size = interp->checker ? interp->checker->warp : 1;
+  return w->thread / (uint32_t)(size > 0 ? size : 1);
+}
+
+static bool ordered(const Who *a, const Who *b) {
+  if (!a->site) return true;
+  if (site_at(a->site)->is_atomic && site_at(b->site)->is_atomic) return true;
+  if (a->block != b->block) return false;
+  if (a->thread == b->thread || a->interval != b->interval) return true;
+  return warp_of(a) == warp_of(b) && a->warp_interval < b->warp_interval;
+}
+
+/* Is a reader of the same block whom a barrier parts from us? */
+static bool is_past(const Who *r, const Who *me) {
+  return r->block == me->block && r->interval != me->interval;
+}
+
+static void note_reader(Touch *t, const Who *me) {
+  Who *r = t->readers;
+  for (int i = 0; i < 2; i++)
+    if (!r[i].site || (r[i].block == me->block && r[i].thread == me->thread)) {
+      r[i] = *me;
+      return;
+    }
+  if (r[0].block == r[1].block && r[0].block != me->block) r[1] = *me;
+  else if (is_past(&r[1], me)) r[1] = *me;
+  else if (is_past(&r[0], me)) r[0] = *me;
+}
+
+/* ---- telling ---- */
+
+static void tell(const Who *a, const Who *b, const char *index) {
+  const Site *was = site_at(a->site), *is = site_at(b->site);
+  bool blocks = a->block != b->block;
+  const char *here = thread_text(b->block, (int)b->thread),
+             *there = thread_text(a->block, (int)a->thread);
+  const char *help =
+      blocks ? "blocks run in any order: give each its own elements, or use T.cuda.atomic_add"
+             : "put T.tvm_storage_sync(\"shared\") between the two";
+  found_fault(blocks ? E0602 : E0601, is->span, was->span,
+              str_format("the %s of '%s' by %s", was->doing, was->name, there), help,
+              "data race%s: the %s of '%s[%s]' by %s, and the %s by %s, with %s between",
+              blocks ? " between blocks" : "", is->doing, is->name, index, here, was->doing, there,
+              blocks ? "no order" : "no barrier");
+}
+
+void race_note(Memory *m, const char *at, int nbytes, bool writes, uint32_t site,
+               const char *index_of(const void *context), const void *context) {
+  const Checker *c = interp->checker;
+  Touch *t = touches_of(m, at, nbytes);
+  if (!t) return; /* no room to remember: nothing is found */
+  Who me = {site, c ? c->block : 0, (uint32_t)interp->thread - 1, interp->interval,
+            interp->warp_interval};
+  const Who *other = NULL;
+  uint32_t launch = c ? c->launch : 0;
+  for (int i = 0; i < nbytes / m->piece; i++, t++) {
+    if (t->launch != launch) *t = (Touch){.launch = launch};
+    if (!ordered(&t->writer, &me)) other = &t->writer;
+    for (int k = 0; k < 2 && writes && !other; k++)
+      if (!ordered(&t->readers[k], &me)) other = &t->readers[k];
+    if (other) tell(other, &me, index_of(context));
+    other = NULL;
+    if (writes) t->writer = me;
+    else note_reader(t, &me);
+  }
 }

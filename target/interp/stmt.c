@@ -4,6 +4,7 @@
  * so chains of them deepen neither the compiler's stack nor the interpreter's. */
 #include "target/interp/interp.h"
 #include "target/interp/team.h"
+#include "target/interp/check.h"
 #include "ir/support/interrupt.h"
 #include <inttypes.h>
 
@@ -84,6 +85,19 @@ static void team_allocate(const Step *s, Team *t) {
   team_share(t, share_allocation, n, n->slot, n->memory);
 }
 
+/* Memory that the threads of a warp share. */
+static void team_allocate_warp(const Step *s, Team *t) {
+  const AllocStep *n = (const AllocStep *)s;
+  int size = interp->checker ? (int)interp->checker->warp : 32;
+  for (int from = 0, to; from < t->n; from = to) {
+    Team warp = *t;
+    for (to = from; to < t->n && t->lanes[to]->id / size == t->lanes[from]->id / size;) to++;
+    warp.lanes = t->lanes + from;
+    warp.n = to - from;
+    team_share(&warp, share_allocation, n, n->slot, n->memory);
+  }
+}
+
 bool is_shared_scope(const char *scope) { return str_begins(scope, "shared"); }
 
 void note_private(Compiler *c, const char *scope, int slot, int memory) {
@@ -104,6 +118,7 @@ static const Step *compile_allocate(Compiler *c, Allocate *n) {
   step->memory = c->program->memory_count++;
   const char *scope = AS(Var, n->var)->scope ? AS(Var, n->var)->scope : "global";
   if (is_shared_scope(scope)) step->step.team = team_allocate;
+  if (str_same(scope, "warp")) step->step.team = team_allocate_warp;
   note_private(c, scope, step->slot, step->memory);
   return &step->step;
 }
@@ -212,6 +227,62 @@ static Node *thread_var(AttrStmt *n) {
   return is_extent && IS(IterVar, n->subject) ? AS(IterVar, n->subject)->var : NULL;
 }
 
+/* The blocks of a grid along one axis, one after the other. */
+typedef struct BlockStep {
+  LoopStep loop;
+  int dim;
+} BlockStep;
+
+static void enter_block(Checker *c, int dim, int64_t at) {
+  c->at[dim] = at;
+  c->block = (uint32_t)(c->at[0] + c->grid[0] * (c->at[1] + c->grid[1] * c->at[2]));
+  interp->interval++;
+}
+
+static Status run_blocks(const Step *s, Frame *f) {
+  const BlockStep *n = (const BlockStep *)s;
+  Checker *c = interp->checker;
+  int64_t extent = code_eval(n->loop.extent, f).i;
+  if (!c) return run_for(s, f);
+  c->grid[n->dim] = extent;
+  for (int64_t i = 0; i < extent; i++) {
+    stop_if_interrupted(s->span);
+    f->slots[n->loop.slot].i = dtype_wrap_int(n->loop.t, i);
+    enter_block(c, n->dim, i);
+    interp->thread = 1; /* a block without threads is one */
+    step_run(n->loop.body, f);
+    interp->thread = 0;
+  }
+  return GO_ON;
+}
+
+/* Launched inside the threads. */
+static void team_blocks(const Step *s, Team *t) {
+  const BlockStep *n = (const BlockStep *)s;
+  Checker *c = interp->checker;
+  int64_t extent = lane_eval(t->lanes[0], n->loop.extent);
+  if (!c) {
+    team_for(&n->loop, t);
+    return;
+  }
+  c->grid[n->dim] = extent;
+  for (int64_t i = 0; i < extent; i++) {
+    stop_if_interrupted(s->span);
+    for (int k = 0; k < t->n; k++)
+      t->lanes[k]->f->slots[n->loop.slot].i = dtype_wrap_int(n->loop.t, i);
+    enter_block(c, n->dim, i);
+    team_step(n->loop.body, t);
+    for (int k = 0; k < t->n; k++) t->lanes[k]->status = GO_ON;
+  }
+}
+
+static int block_dim(const char *tag) {
+  static const char *const tags[] = {"blockIdx.x", "blockIdx.y", "blockIdx.z"};
+  for (int i = 0; i < 3; i++)
+    if (tag && str_same(tag, tags[i])) return i;
+  return -1;
+}
+
 /* A thread variable takes each value of its extent; inside its own scope it has one. */
 static const Step *compile_threads(Compiler *c, AttrStmt *n, Node *var) {
   LoopStep step = {.step = {run_for, c->span, for_team}, .t = var->dtype};
@@ -225,7 +296,11 @@ static const Step *compile_threads(Compiler *c, AttrStmt *n, Node *var) {
   else step.body = compile_stmt(c, n->body);
   map_remove(&c->threads, var);
   if (launch) return launch;
-  return &((LoopStep *)gc_copy(&step, sizeof step))->step;
+  int block = block_dim(AS(IterVar, n->subject)->thread_tag);
+  if (block < 0) return &((LoopStep *)gc_copy(&step, sizeof step))->step;
+  step.step.run = run_blocks;
+  step.step.team = team_blocks;
+  return &NEW(BlockStep, .loop = step, .dim = block)->loop.step;
 }
 
 /* Another variable of the block's threads that runs along with the open one. */
@@ -243,7 +318,6 @@ typedef struct BranchStep {
   Step step;
   const Code *cond;
   const Step *then, *orelse;
-  const char *message;
 } BranchStep;
 
 static Status run_if(const Step *s, Frame *f) {
@@ -265,16 +339,26 @@ static const Step *compile_if(Compiler *c, IfThenElse *n) {
   return &step->step;
 }
 
+typedef struct AssertStep {
+  Step step;
+  const Code *cond;
+  const char *message;
+  bool is_bound; /* of an index: InstrumentBoundCheckers */
+} AssertStep;
+
 static Status run_assert(const Step *s, Frame *f) {
-  const BranchStep *n = (const BranchStep *)s;
-  if (!code_eval(n->cond, f).i) fault(s->span, "%s", n->message);
+  const AssertStep *n = (const AssertStep *)s;
+  if (code_eval(n->cond, f).i) return GO_ON;
+  if (!n->is_bound || !interp->checker) fault(s->span, "%s", n->message);
+  found_fault(E0605, s->span, (Span){0}, NULL, NULL, "%s, by %s", n->message, thread_here());
   return GO_ON;
 }
 
 static const Step *compile_assert(Compiler *c, AssertStmt *n) {
   const char *text = IS(StringImm, n->message) ? AS(StringImm, n->message)->value : "";
-  return &NEW(BranchStep, .step = {run_assert, c->span, NULL},
-              .cond = compile_condition(c, n->cond), .message = *text ? text : "assertion failed")
+  return &NEW(AssertStep, .step = {run_assert, c->span, NULL},
+              .cond = compile_condition(c, n->cond), .message = *text ? text : "assertion failed",
+              .is_bound = n->error_kind && str_same(n->error_kind, "IndexError"))
               ->step;
 }
 

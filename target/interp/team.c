@@ -7,8 +7,10 @@
  * loops are bound to threads, each step is followed by one in effect. Blocks of a grid run one
  * after the other. */
 #include "target/interp/team.h"
+#include "target/interp/check.h"
 #include "ir/support/interrupt.h"
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* ---- lanes ---- */
 
@@ -21,7 +23,10 @@ Team team_of(const Team *of, Status status) {
   return out;
 }
 
-void lane_enter(const Lane *lane) { interp->thread = lane->is_checked ? lane->id + 1 : 0; }
+void lane_enter(const Lane *lane) {
+  interp->thread = lane->is_checked ? lane->id + 1 : 0;
+  interp->warp_interval = lane->warp_interval;
+}
 void team_leave(void) { interp->thread = 0; }
 
 void team_step(const Step *s, Team *t) {
@@ -168,6 +173,7 @@ static void copy_private(const Private *a, Frame *f, Span span) {
 static Lane *new_lane(const LaunchStep *n, const Lane *from, int64_t at) {
   Lane *lane = NEW(Lane, .status = GO_ON);
   lane->is_checked = n->checked;
+  lane->warp_interval = 0;
   memcpy(lane->at, from->at, sizeof lane->at);
   lane->at[n->dim] = (int)at;
   Frame *f = lane->f = program_frame(from->f->program);
@@ -177,6 +183,10 @@ static Lane *new_lane(const LaunchStep *n, const Lane *from, int64_t at) {
   for each (Private, a, &n->privates) copy_private(a, f, n->loop.step.span);
   f->slots[n->loop.slot].i = dtype_wrap_int(n->loop.t, at);
   return lane;
+}
+
+static int by_id(const void *a, const void *b) {
+  return (*(Lane *const *)a)->id - (*(Lane *const *)b)->id;
 }
 
 static void team_launch(const Step *s, Team *t) {
@@ -199,6 +209,8 @@ static void team_launch(const Step *s, Team *t) {
     Lane *lane = inner.lanes[k];
     lane->id = lane->at[0] + inner.extents[0] * (lane->at[1] + inner.extents[1] * lane->at[2]);
   }
+  qsort(inner.lanes, (size_t)inner.n, sizeof *inner.lanes, by_id);
+  if (interp->checker) memcpy(interp->checker->threads, inner.extents, sizeof inner.extents);
   interp->interval++;
   team_step(n->loop.body, &inner);
   interp->interval++;

@@ -7,10 +7,11 @@
 /* One thread of a block. */
 typedef struct Lane {
   Frame *f;
-  Status status;   /* of the step that it ran last */
-  int at[3];       /* threadIdx.x, .y, .z */
-  int id;          /* its number in the block, x fastest */
-  bool is_checked; /* are its races errors? */
+  Status status;          /* of the step that it ran last */
+  int at[3];              /* threadIdx.x, .y, .z */
+  int id;                 /* its number in the block, x fastest */
+  bool is_checked;        /* are its races errors? */
+  uint32_t warp_interval; /* grows at barriers of its warp */
 } Lane;
 
 /* Threads that run a step: all of a block, or those that came to it. */

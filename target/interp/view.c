@@ -83,8 +83,7 @@ Memory *frame_memory(Frame *f, int index, int64_t nbytes, const char *name, Span
   Memory *m = f->memories[index];
   if (m && m->end - m->lo == (nbytes > 0 ? nbytes : 0) && m->shadow) {
     memset(m->shadow, 0, (size_t)(m->hi - m->lo));
-    free(m->touches);
-    m->touches = NULL;
+    race_reset(m);
     return m;
   }
   if (m) memory_forget(m);

@@ -36,4 +36,41 @@ np.zeros(3, "float32").to("opencl")
 T
 expect 1 'there is no OpenCL driver on this machine: install a driver of OpenCL' env OCL_ICD_VENDORS=/nonexistent "$tvms" run run.tvms
 also 'pocl-opencl-icd'
+
+# ---- the simulated GPU ----
+cat >race.tvms <<'T'
+import numpy as np
+@T.prim_func
+def shift(A: T.Buffer((64,), "float32")):
+    tx = T.launch_thread("threadIdx.x", 63)
+    A[tx] = A[tx + 1]
+f = tvm.build(shift)
+f(np.ones(64, "float32"))
+print("ran")
+T
+expect 1 'a loop bound to a thread is not supported by the llvm target: sim runs it on a simulated GPU' "$tvms" run race.tvms
+expect 0 'ran' "$tvms" run --target sim race.tvms
+expect 1 "race.tvms:5:5: error[E0601]: data race: the store of 'A[1]' by thread (1, 0, 0) of block (0, 0, 0), and the load by thread (0, 0, 0) of block (0, 0, 0), with no barrier between" "$tvms" run --sanitize race.tvms
+also "race.tvms:5:13: note: the load of 'A' by thread (0, 0, 0) of block (0, 0, 0)" 'help: put T.tvm_storage_sync'
+absent 'ran'
+expect 1 'race.tvms:5 ' "$tvms" run --sanitize --report race.tvms
+expect 1 'error[E0601]' "$tvms" run --sanitize --target 'sim -model=mali' race.tvms
+expect 2 '--report is for what --sanitize counts' "$tvms" run --report race.tvms
+expect 1 "unknown model 'sm80'; there are cuda, sm_80, sm_90, opencl, apple, mali; did you mean 'sm_80'?" "$tvms" run --target 'sim -model=sm80' race.tvms
+expect 0 'E0601: a data race between threads of a block' "$tvms" explain E0601
+expect 0 '' "$tvms" build net.tvms --target 'sim -model=opencl' -o net.so
+expect 0 'target    sim -model=opencl' "$tvms" inspect net.so
+expect 1 'runs in this process only' "$tvms" build net.tvms --target 'sim -sanitize' -o net.so
+expect 1 'the sim target writes no device code' "$tvms" build net.tvms --target sim --emit opencl -o net.cl
+cat >test_race.tvms <<'T'
+import numpy as np
+@T.prim_func
+def halves(A: T.Buffer((64,), "float32")):
+    for bx in T.thread_binding(2, thread="blockIdx.x"):
+        A[3] = T.Cast("float32", bx)
+def test_halves():
+    tvm.build(halves)(np.ones(64, "float32"))
+T
+expect 0 '1 passed, 0 failed' "$tvms" test --target sim test_race.tvms
+expect 1 'error[E0602]: data race between blocks' "$tvms" test --sanitize test_race.tvms
 exit $bad
