@@ -61,6 +61,8 @@ typedef struct Func {
   DataType result;        /* of a kernel; void if none */
   LLVMValueRef result_at; /* where a kernel's result goes */
   int64_t stack_bytes;    /* of its allocas so far */
+  bool streams;           /* stores go past the caches now (stream.c) */
+  bool has_streamed;      /* some did */
   LLVMFastMathFlags fp_flags;
   LLVMMetadataRef scope; /* for debuggers, or NULL */
   const Source *file;
@@ -183,6 +185,16 @@ LLVMValueRef gen_alloca(Gen *g, LLVMTypeRef type, int64_t n, unsigned align, con
 /* Binds the variable; true if the memory is on the heap, to be given back by gen_free_heap. */
 bool gen_allocate(Gen *g, Allocate *n);
 void gen_allocate_const(Gen *g, AllocateConst *n);
+
+/* ---- stream.c ---- */
+
+/* Bytes that the store is aligned to where its buffer is; 0: it can't go past the caches. */
+unsigned stream_alignment(Gen *g, BufferStore *n);
+/* May the stores of this loop go past the caches, as it asks? NULL: it does not ask, or they can't.
+ */
+LLVMValueRef stream_condition(Gen *g, For *n);
+void stream_store(Gen *g, LLVMValueRef store, unsigned align);
+void stream_end(Gen *g); /* of a function: its stores are there for other threads */
 
 /* ---- intrin.c, math.c, float32_*.c, call.c, packed.c ---- */
 
