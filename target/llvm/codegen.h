@@ -258,6 +258,7 @@ void debug_dispose(Gen *g);
 void debug_function(Gen *g, const char *name, Span span); /* of g->f, just begun */
 void debug_place(Gen *g, Span span);                      /* what is written next came from there */
 void debug_no_place(Gen *g);
+void debug_variable(Gen *g, Node *var, LLVMValueRef value); /* has this value from here on */
 
 /* ---- optimize.c, jit.c, emit.c, link.c ---- */
 
