@@ -56,10 +56,29 @@ int lowered_value_type(Node *arg) {
     error_raisef("CompileError", arg->span, "a packed function can't take a vector (%s)",
                  dtype_text(arg->dtype));
   if (IS(StringImm, arg)) return TVMS_STR;
+  if (is_intrin_call(arg, "tvm_stack_make_array")) return TVMS_DLTENSOR;
   if (dtype_is_handle(arg->dtype)) return TVMS_PTR;
   if (dtype_is_bool(arg->dtype)) return TVMS_BOOL;
   return dtype_is_float(arg->dtype) ? TVMS_FLOAT : TVMS_INT;
 }
+
+static DataType array_dtype(Call *n) {
+  DataType t = n->args.at[4]->dtype;
+  if (IS(StringImm, n->args.at[4]) && !dtype_parse(AS(StringImm, n->args.at[4])->value, &t))
+    error_raisef("CompileError", n->node.span, "'%s' is no dtype",
+                 AS(StringImm, n->args.at[4])->value);
+  return t;
+}
+
+uint64_t lowered_array_type(Call *n) {
+  DataType t = array_dtype(n);
+  int64_t ndim;
+  if (!expr_is_const_int(n->args.at[3], &ndim) || ndim < 0 || ndim > 64)
+    error_raisef("CompileError", n->node.span, "T.tvm_stack_make_array needs a constant ndim");
+  return (uint64_t)ndim | (uint64_t)t.code << 32 | (uint64_t)t.bits << 40 | (uint64_t)t.lanes << 48;
+}
+
+int lowered_array_nbytes(Call *n) { return dtype_nbytes(array_dtype(n)); }
 
 /* ---- parallel loops ---- */
 

@@ -27,6 +27,12 @@ bool lowered_begins_frame(Node *value);
 /* The TvmsType of an argument of T.call_packed. Raises for a vector. */
 int lowered_value_type(Node *arg);
 
+/* T.tvm_stack_make_array(data, shape, strides, ndim, like, elem_offset) makes a DLTensor; in words
+ * of 64 bits it is data, LOWERED_ON_CPU, lowered_array_type, shape, strides, bytes. */
+enum { LOWERED_ON_CPU = 1 };
+uint64_t lowered_array_type(Call *n); /* ndim and dtype */
+int lowered_array_nbytes(Call *n);    /* of an element */
+
 /* The variables of a loop's body that have a value outside (a Map with Vars as keys), in order of
  * first use. */
 NodeVec lowered_captures(For *loop, const Map *outside);

@@ -276,7 +276,7 @@ static void print_arm(Printer *p, SeqExpr *s, Node *var, const char *result) {
   p->arm_var = outer;
   p->arm_name = outer_name;
   const char *body = relax_text(p, s->body);
-  if (!binds || !str_same(body, result)) line_wrapped(p, "%s = %s", result, body);
+  if (!binds || !str_same(body, result)) line(p, "%s = %s", result, body);
   p->indent--;
   scope_end(p, mark);
   map_set(&p->taken, result, var);
@@ -328,7 +328,7 @@ static void print_match_cast(Printer *p, MatchCast *m) {
   Walker w = {.enter = declare_dim, .context = p};
   walk(&w, m->sinfo);
   const char *value = relax_text(p, m->value), *info = sinfo_text(p, m->sinfo);
-  line_wrapped(p, "%s = R.match_cast(%s, %s)", name_define(p, m->var), value, info);
+  line(p, "%s = R.match_cast(%s, %s)", name_define(p, m->var), value, info);
 }
 
 /* The struct info of a variable where it is bound. Many variables have one. */
@@ -351,12 +351,12 @@ static void print_var_binding(Printer *p, VarBinding *b) {
   }
   const char *value = relax_text(p, b->value);
   Node *info = AS(RelaxVar, b->var)->sinfo;
-  if (is_statement(p, b)) line_wrapped(p, "%s", value);
+  if (is_statement(p, b)) line(p, "%s", value);
   else if (annotation_is_plain(b->value) || mentions_unnamed(p, info))
-    line_wrapped(p, "%s = %s", name_define(p, b->var), value);
+    line(p, "%s = %s", name_define(p, b->var), value);
   else {
     const char *type = annotation_text(p, info);
-    line_wrapped(p, "%s: %s = %s", name_define(p, b->var), type, value);
+    line(p, "%s: %s = %s", name_define(p, b->var), type, value);
   }
 }
 
@@ -381,7 +381,7 @@ static void print_dataflow(Printer *p, NodeVec bindings) {
   for each (Node *, b, &bindings)
     if (!AS(RelaxVar, bound_var(*b))->is_dataflow)
       str_printf(&outputs, "%s%s", outputs.len ? ", " : "", name_of(p, bound_var(*b)));
-  line_wrapped(p, "R.output(%s)", str_text(&outputs));
+  line(p, "R.output(%s)", str_text(&outputs));
   p->indent--;
 }
 
@@ -502,7 +502,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   Node *attrs = f->attrs;
   if (str_same(dict_get_str(attrs, "global_symbol", ""), name))
     attrs = dict_with(attrs, "global_symbol", NULL);
-  if (attrs && AS(Dict, attrs)->keys.len) line_wrapped(p, "R.func_attr(%s)", attr_text(p, attrs));
+  if (attrs && AS(Dict, attrs)->keys.len) line(p, "R.func_attr(%s)", attr_text(p, attrs));
   print_dim_declarations(p, f);
   if (p->options.unchecked) declare_undefined(p, f);
   /* `cls = Module` stands here if the body names a function of the module. */
@@ -512,7 +512,7 @@ void print_function(Printer *p, Function *f, const char *name) {
   p->uses_cls = false;
   SeqExpr *body = AS(SeqExpr, f->body);
   print_blocks(p, body->blocks);
-  line_wrapped(p, "return %s", relax_text(p, body->body));
+  line(p, "return %s", relax_text(p, body->body));
   Str rest = p->out;
   p->out = head;
   if (p->uses_cls && p->class_name && !is_local) line(p, "cls = %s", p->class_name);

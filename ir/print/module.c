@@ -4,12 +4,12 @@
 static void print_named(Printer *p, Node *f, const char *name) {
   if (IS(PrimFunc, f)) print_prim_func(p, AS(PrimFunc, f), name);
   else if (IS(Function, f)) print_function(p, AS(Function, f), name);
-  else line_wrapped(p, "%s = %s", name, attr_text(p, f));
+  else line(p, "%s = %s", name, attr_text(p, f));
 }
 
 static void print_dict_line(Printer *p, const char *name, Node *dict) {
   if (!dict || !AS(Dict, dict)->keys.len) return;
-  line_wrapped(p, "%s(%s)", name, attr_text(p, dict));
+  line(p, "%s(%s)", name, attr_text(p, dict));
 }
 
 void print_module(Printer *p, IRModule *m) {
@@ -26,7 +26,7 @@ void print_module(Printer *p, IRModule *m) {
   bool first = p->out.at[p->out.len - 2] == ':';
   if (!m->functions.len && first) line(p, "pass");
   for (int i = 0; i < m->functions.len; i++) {
-    if (!first) line_end(p);
+    if (!first) str_add_char(&p->out, '\n');
     first = false;
     print_named(p, m->functions.at[i], AS(GlobalVar, m->globals.at[i])->name);
   }

@@ -12,10 +12,14 @@ const char *text_end(Printer *p, size_t start) {
 }
 
 void line_begin(Printer *p) {
+  p->line_start = p->out.len;
   for (int i = 0; i < p->indent; i++) str_add_n(&p->out, "    ", 4);
 }
 
-void line_end(Printer *p) { str_add_char(&p->out, '\n'); }
+void line_end(Printer *p) {
+  str_add_char(&p->out, '\n');
+  if (line_is_long(p)) line_break(p);
+}
 
 void line(Printer *p, const char *format, ...) {
   line_begin(p);

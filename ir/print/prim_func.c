@@ -146,7 +146,8 @@ static void print_func_attrs(Printer *p, Node *attrs, const char *name) {
   line_begin(p);
   str_add(&p->out, "T.func_attr(");
   print_attr(p, attrs);
-  str_add(&p->out, ")\n");
+  str_add_char(&p->out, ')');
+  line_end(p);
 }
 
 static WalkResult stop_at_block(Walker *w, Node *n) {

@@ -9,7 +9,8 @@ typedef struct Views Views;
 
 typedef struct Printer {
   Str out;
-  Str wrapped; /* the line that line_wrapped breaks */
+  size_t line_start; /* of the line that is being written, in `out` */
+  bool breaks;       /* a line is being broken: its parts are as they should be */
   int indent;
   PrintOptions options;
   Map names;              /* Var, Buffer, RelaxVar to its interned name, while in scope */
@@ -50,9 +51,11 @@ void line_end(Printer *p);
 void line(Printer *p, const char *format, ...)
     PRINTF_LIKE(2, 3); /* a whole line at the current indent */
 
-/* A line, broken inside the brackets that end it where it is too long. (wrap.c) */
-void line_wrapped(Printer *p, const char *format, ...) PRINTF_LIKE(2, 3);
+/* A line, or a part of one, that is broken where it is too long. (wrap.c) */
 void line_wrapped_before(Printer *p, const char *text, const char *suffix);
+/* Is the line that has just ended too long? Then it is written again, as several. */
+bool line_is_long(const Printer *p);
+void line_break(Printer *p);
 
 /* def name(a: .., b: ..) -> result: on one line, or with one parameter a line where that is too
  * long. result NULL: none. */

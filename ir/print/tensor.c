@@ -244,7 +244,8 @@ static void print_block_body(Printer *p, Block *b, NodeVec values, Node *predica
   if (b->annotations && AS(Dict, b->annotations)->keys.len) {
     line_begin(p);
     print_dict_arg(p, str_format("T.%s(", block_word(p, "block_attr")), b->annotations);
-    str_add(&p->out, ")\n");
+    str_add_char(&p->out, ')');
+    line_end(p);
   }
   for each (Node *, a, &b->alloc_buffers)
     print_buffer_line(p, str_format("T.%s", block_word(p, "alloc_buffer")), AS(Buffer, *a), NULL,
@@ -287,7 +288,8 @@ static void print_block(Printer *p, Block *b, NodeVec values, Node *predicate, b
   line_begin(p);
   str_printf(&p->out, "with T.%s(", block_word(p, "block"));
   print_quoted(p, b->name ? b->name : "");
-  str_add(&p->out, no_realize ? ", no_realize=True):\n" : "):\n");
+  str_add(&p->out, no_realize ? ", no_realize=True):" : "):");
+  line_end(p);
   if (is_marked(p, &b->node)) print_mark(p);
   int mark = scope_begin(p);
   p->indent++;
@@ -355,7 +357,8 @@ static void print_loop_header(Printer *p, For *f) {
   line_begin(p);
   str_printf(&p->out, "for %s in T.%s(%s", name_define(p, f->var), kinds[f->loop_kind], args);
   print_dict_arg(p, ", annotations=", f->annotations);
-  str_add(&p->out, "):\n");
+  str_add(&p->out, "):");
+  line_end(p);
 }
 
 static void print_for(Printer *p, Node *n) {

@@ -82,6 +82,19 @@ static Value first_element(Value v, Span span) {
   return value_node(expr_load(v.node, zeros, span));
 }
 
+/* A buffer as the argument of T.call_packed: a tensor on the stack. */
+static Value packed_buffer(Value v, Span span) {
+  if (!value_is_node(v, NK_Buffer)) return v;
+  Buffer *b = AS(Buffer, v.node);
+  Node *none = int_imm(INT32, 0, span),
+       *like = dtype_is_float(b->elem) ? float_imm(b->elem, 0, span) : int_imm(b->elem, 0, span);
+  Node *shape = expr_call("tvm_stack_make_shape", HANDLE, b->shape, span), *strides = none;
+  if (b->strides.len) strides = expr_call("tvm_stack_make_shape", HANDLE, b->strides, span);
+  NodeVec parts = NODES(b->data, shape, strides, int_imm(INT32, b->shape.len, span), like,
+                        b->elem_offset ? b->elem_offset : none);
+  return value_node(expr_call("tvm_stack_make_array", HANDLE, parts, span));
+}
+
 /* Where the dtype stands among the arguments of T.reinterpret("int32", x), T.tvm_struct_get(...,
  * "int32"): -1: it is a keyword, or left out. */
 static int dtype_place(const Intrin *in, CallArgs *args) {
@@ -107,10 +120,13 @@ static Value call_intrin(Value f, CallArgs *args) {
   bool meet = in->rule == RULE_SAME || in->rule == RULE_SECOND;
   if (meet) operands = to_operands(args->positional.len, args->positional.at, args->span);
   bool pointer = str_same(in->name, "address_of");
+  bool packed = str_same(in->name, "call_packed") || str_same(in->name, "call_cpacked");
   for (int i = 0; !meet && i < args->positional.len; i++) {
     if (i == place) continue;
     Value v = args->positional.at[i];
-    vec_push(&operands, intrin_argument(pointer ? first_element(v, args->span) : v, args->span));
+    if (pointer) v = first_element(v, args->span);
+    if (packed) v = packed_buffer(v, args->span);
+    vec_push(&operands, intrin_argument(v, args->span));
   }
   return value_node(expr_call(in->name, t, operands, args->span));
 }

@@ -18,6 +18,9 @@ bool te_set_in_operator(bool x) {
 }
 
 Stage *te_stage_of(Node *buffer) { return map_get(&all_stages, buffer); }
+void te_note_stage(Stage *s) {
+  for each (Node *, b, &s->buffers) map_set(&all_stages, *b, s);
+}
 
 TeScope te_scope_begin(void) {
   TeScope outer = {.stages = all_stages, .in_operator = in_operator};
@@ -297,6 +300,8 @@ static const Builtin te_names[] = {
     {"compute",
      "shape, fcompute, name='compute', tag='', attrs=None, varargs_names=None, dtype=None",
      te_compute, "a tensor by its elements"},
+    {"scan", "init, update, state_placeholder, inputs=None, name='scan', tag='', attrs=None",
+     te_scan, "a recurrence along the first axis"},
     {"extern", "prim_func", te_extern, "tensors that a prim_func fills"},
     {"reduce_axis", "dom, name='rv', thread_tag='', span=None", te_reduce_axis,
      "an axis to reduce over"},

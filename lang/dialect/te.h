@@ -7,12 +7,20 @@
 
 #include "lang/dialect/dialect_impl.h"
 
+/* A recurrence along the first axis: the first rows of a tensor are those of `init`, each other one
+ * is what `update` says, which reads rows before it as those of `state`. One of each for a result.
+ */
+typedef struct Recurrence {
+  NodeVec init, update, state; /* buffers */
+} Recurrence;
+
 typedef struct Stage {
   const char *name;
   NodeVec buffers; /* that it fills: more than one for a reduction of tuples */
   NodeVec axes;    /* IterVars over the shape, then those of the reduction */
   NodeVec bodies;  /* beside buffers: a scalar, or a Reduce over the last axes */
   Node *program;   /* instead of axes and bodies: a PrimFunc whose parameters are the buffers */
+  Recurrence *recurrence; /* instead of axes and bodies; NULL */
   Span span;
 } Stage;
 
@@ -41,6 +49,27 @@ TeScope te_scope_begin(void);
 void te_scope_end(TeScope outer);
 bool te_in_operator(void);       /* between the two */
 bool te_set_in_operator(bool x); /* gives what it was */
+
+/* ---- inside ---- */
+
+/* In which order stages are computed: what one reads comes before it. */
+typedef VEC(Stage *) StageVec;
+typedef struct Needed {
+  Map seen;
+  StageVec order;
+} Needed;
+void te_need_stage(Needed *n, Stage *s);
+
+/* The loops and the block of a te.compute. `time`: the variable of a loop around it, in the place
+ * of the first one, from `first` on; NULL: none. */
+Node *te_stage_block(Stage *s, Node *time, Node *first);
+
+Value te_scan(BuiltinCall *call);
+void te_need_recurrence(Needed *n, Recurrence *r);
+/* The statements of a recurrence that fills `s->buffers`; buffers of its steps are added to
+ * `allocs`. */
+Node *te_recurrence_stmt(Stage *s, NodeVec *allocs);
+void te_note_stage(Stage *s); /* of its buffers */
 
 /* te.compute, te.reduce_axis, te.sum, ... */
 Value te_namespace(void);

@@ -2,29 +2,22 @@
 #include "lang/dialect/te.h"
 #include "ir/arith/arith.h"
 
-typedef VEC(Stage *) StageVec;
-typedef struct Needed {
-  Map seen;
-  StageVec order; /* producers first */
-} Needed;
-
-static void need_stage(Needed *n, Stage *s);
-
 static WalkResult find_loads(Walker *w, Node *n) {
   Needed *needed = w->context;
   if (IS(BufferLoad, n)) {
     Stage *s = te_stage_of(AS(BufferLoad, n)->buffer);
-    if (s) need_stage(needed, s);
+    if (s) te_need_stage(needed, s);
   }
   return WALK_ON;
 }
 
-static void need_stage(Needed *n, Stage *s) {
+void te_need_stage(Needed *n, Stage *s) {
   if (map_has(&n->seen, s)) return;
   map_set(&n->seen, s, s);
   Walker w = {.enter = find_loads, .context = n};
   for each (Node *, b, &s->bodies) walk(&w, *b);
   if (s->program) walk(&w, AS(PrimFunc, s->program)->body);
+  if (s->recurrence) te_need_recurrence(n, s->recurrence);
   vec_push(&n->order, s);
 }
 
@@ -81,7 +74,20 @@ static void simplify_bodies(Stage *s) {
   s->bodies = mutate_vec(&m, s->bodies);
 }
 
-static Node *stage_block(Stage *s) {
+/* A row of a recurrence comes after the one before. */
+static Node *block_axis(IterVar *axis, Node *var, Node *first) {
+  IterVar out = *axis;
+  out.var = var;
+  if (first) {
+    Range *dom = AS(Range, axis->dom);
+    out.iter_kind = ITER_SCAN;
+    out.dom = MAKE(Range, dom->node.span, VOID_TYPE, .min = first,
+                   .extent = expr_sub(dom->extent, first));
+  }
+  return gc_copy(&out, sizeof out);
+}
+
+Node *te_stage_block(Stage *s, Node *time, Node *first) {
   simplify_bodies(s);
   NodeVec indices = {0}, iter_vars = {0}, loop_vars = {0}, init = {0}, values = s->bodies;
   Map rename = {0};
@@ -89,9 +95,9 @@ static Node *stage_block(Stage *s) {
     IterVar *axis = AS(IterVar, *a);
     Node *v = var_new(str_format("v_%s", AS(Var, axis->var)->name), axis->var->dtype, s->span);
     map_set(&rename, axis->var, v);
-    vec_push(&iter_vars, MAKE(IterVar, s->span, VOID_TYPE, .dom = axis->dom, .var = v,
-                              .iter_kind = axis->iter_kind));
-    vec_push(&loop_vars, axis->var);
+    bool is_time = time && !iter_vars.len;
+    vec_push(&iter_vars, block_axis(axis, v, is_time ? first : NULL));
+    vec_push(&loop_vars, is_time ? time : axis->var);
     if (axis->iter_kind == ITER_SPATIAL) vec_push(&indices, axis->var);
   }
   if (IS(Reduce, s->bodies.at[0])) {
@@ -106,7 +112,7 @@ static Node *stage_block(Stage *s) {
     BUG("the accesses of a compute are not understood");
   Node *stmt = MAKE(BlockRealize, s->span, VOID_TYPE, .iter_values = loop_vars,
                     .predicate = int_imm(BOOL, 1, s->span), .block = &block->node);
-  for (int i = s->axes.len - 1; i >= 0; i--) {
+  for (int i = s->axes.len - 1; i >= (time ? 1 : 0); i--) {
     Range *dom = AS(Range, AS(IterVar, s->axes.at[i])->dom);
     stmt = MAKE(For, s->span, VOID_TYPE, .min = dom->min, .extent = dom->extent,
                 .var = loop_vars.at[i], .loop_kind = LOOP_SERIAL, .body = stmt);
@@ -178,13 +184,15 @@ Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span spa
   for each (Value, v, &outputs) {
     if (!te_of(*v)->stage)
       raise("ValueError", span, "'%s' returns one of its operands; compute a copy", name);
-    need_stage(&needed, te_of(*v)->stage);
+    te_need_stage(&needed, te_of(*v)->stage);
     add_param(f, te_of(*v)->buffer);
     map_set(&is_param, te_of(*v)->buffer, f);
   }
   NodeVec stmts = {0}, allocs = {0};
   for each (Stage *, s, &needed.order) {
-    vec_push(&stmts, (*s)->program ? extern_block(*s) : stage_block(*s));
+    vec_push(&stmts, (*s)->program      ? extern_block(*s)
+                     : (*s)->recurrence ? te_recurrence_stmt(*s, &allocs)
+                                        : te_stage_block(*s, NULL, NULL));
     for each (Node *, b, &(*s)->buffers)
       if (!map_has(&is_param, *b)) vec_push(&allocs, *b);
   }

@@ -221,6 +221,21 @@ static CText do_stack_make_shape(CGen *g, Call *n) {
   return c_text(BINDS_UNARY, "(void *)%s", name);
 }
 
+static CText do_stack_make_array(CGen *g, Call *n) {
+  CText v[6];
+  c_operands(g, 6, n->args.at, v);
+  for (int i = 0; i < 6; i++)
+    if (!dtype_is_handle(n->args.at[i]->dtype) && i != 4)
+      v[i] = c_cast(g, v[i], n->args.at[i]->dtype, INT64);
+  const char *name = c_temporary(g);
+  c_line(
+      g,
+      "uint64_t %s[] = {(uintptr_t)%s, %d, UINT64_C(%llu), (uintptr_t)%s, (uintptr_t)%s, %s * %d};",
+      name, v[0].at, LOWERED_ON_CPU, (unsigned long long)lowered_array_type(n), v[1].at, v[2].at,
+      v[5].at, lowered_array_nbytes(n));
+  return c_text(BINDS_UNARY, "(void *)%s", name);
+}
+
 /* ---- control ---- */
 
 static CText do_ret(CGen *g, Call *n) { return c_ret(g, n), nothing; }
@@ -284,6 +299,7 @@ static const struct {
     {"call_cpacked", do_call_cpacked},
     {"tvm_stack_alloca", do_stack_alloca},
     {"tvm_stack_make_shape", do_stack_make_shape},
+    {"tvm_stack_make_array", do_stack_make_array},
     {"tvm_throw_last_error", do_throw},
 };
 

@@ -188,6 +188,7 @@ typedef struct PackedCode {
 
 static int packed_type(const Node *arg, DataType t) {
   if (IS(StringImm, arg)) return TVMS_STR;
+  if (is_intrin_call(arg, "tvm_stack_make_array")) return TVMS_DLTENSOR;
   if (dtype_is_handle(t)) return TVMS_PTR;
   return dtype_is_float(t) ? TVMS_FLOAT : dtype_is_bool(t) ? TVMS_BOOL : TVMS_INT;
 }
@@ -211,6 +212,7 @@ static Scalar eval_packed(const Code *c, Frame *f) {
   if (status) fault_runtime(c->span);
   for (int i = 0; i < n->args.len; i++)
     if (n->types.at[i] == TVMS_PTR) memory_written(args[i].p);
+    else if (n->types.at[i] == TVMS_DLTENSOR) memory_written(((const DLTensor *)args[i].p)->data);
   return packed_result(c, ret_type, ret);
 }
 

@@ -1,6 +1,7 @@
 /* intrin.c -- the builtins of intrin.def but mathematics and calls: one table from names to
  * functions. What is in no table has no meaning on a CPU. */
 #include "target/interp/interp.h"
+#include "target/lowered.h"
 #include <math.h>
 
 const char *compile_text_arg(Compiler *c, Call *n) {
@@ -221,6 +222,24 @@ static const Code *compile_stack_shape(Compiler *c, Call *n) {
   return &code->code;
 }
 
+static const Code *compile_word(Compiler *c, Node *n) {
+  return dtype_is_handle(n->dtype) ? compile_expr(c, n) : compile_as(c, n, INT64);
+}
+
+static const Code *compile_stack_array(Compiler *c, Call *n) {
+  StackCode *code = NEW(StackCode, .code = {.eval = eval_stack, .t = HANDLE, .span = c->span},
+                        .nbytes = 6 * 8, .memory = c->program->memory_count++);
+  Node *bytes = expr_mul(expr_cast(INT64, n->args.at[5], c->span),
+                         int_imm(INT64, lowered_array_nbytes(n), c->span));
+  vec_push(&code->values, compile_word(c, n->args.at[0]));
+  vec_push(&code->values, code_constant(INT64, scalar_int(LOWERED_ON_CPU)));
+  vec_push(&code->values, code_constant(INT64, scalar_int((int64_t)lowered_array_type(n))));
+  vec_push(&code->values, compile_word(c, n->args.at[1]));
+  vec_push(&code->values, compile_word(c, n->args.at[2]));
+  vec_push(&code->values, compile_word(c, bytes));
+  return &code->code;
+}
+
 static Scalar eval_throw(const Code *c, Frame *f) {
   (void)f;
   fault_runtime(c->span);
@@ -278,6 +297,7 @@ static const struct {
     {"tvm_access_ptr", compile_access_ptr},
     {"tvm_stack_alloca", compile_stack_alloca},
     {"tvm_stack_make_shape", compile_stack_shape},
+    {"tvm_stack_make_array", compile_stack_array},
     {"tvm_throw_last_error", compile_throw},
     {"call_extern", compile_extern},
     {"call_pure_extern", compile_extern},

@@ -286,6 +286,25 @@ static LLVMValueRef do_stack_make_shape(Gen *g, Call *n) {
   return place;
 }
 
+static LLVMValueRef do_stack_make_array(Gen *g, Call *n) {
+  LLVMTypeRef i64 = type_int(g, 64);
+  LLVMValueRef place = gen_alloca(g, i64, 6, 16, "array"), words[6];
+  words[1] = const_i64(g, LOWERED_ON_CPU);
+  words[2] = LLVMConstInt(i64, lowered_array_type(n), false);
+  static const int operands[] = {0, 0, 0, 1, 2, 5}; /* of the words */
+  for (int i = 0; i < 6; i++) {
+    Node *operand = n->args.at[operands[i]];
+    if (i == 1 || i == 2) continue;
+    LLVMValueRef v = arg(g, n, operands[i]);
+    words[i] = dtype_is_handle(operand->dtype) ? LLVMBuildPtrToInt(g->b, v, i64, "")
+                                               : gen_cast(g, v, operand->dtype, INT64);
+  }
+  words[5] = LLVMBuildMul(g->b, words[5], const_i64(g, lowered_array_nbytes(n)), "");
+  for (int i = 0; i < 6; i++)
+    LLVMBuildStore(g->b, words[i], gen_element_pointer(g, place, INT64, const_i64(g, i)));
+  return place;
+}
+
 /* ---- control ---- */
 
 static LLVMValueRef do_ret(Gen *g, Call *n) { return gen_ret(g, &n->node), NULL; }
@@ -397,6 +416,7 @@ static const struct {
     {"call_llvm_pure_intrin", do_llvm_intrin},
     {"tvm_stack_alloca", do_stack_alloca},
     {"tvm_stack_make_shape", do_stack_make_shape},
+    {"tvm_stack_make_array", do_stack_make_array},
     {"tvm_throw_last_error", do_throw},
     {"cuda.atomic_add", do_atomic_add},
     {"cuda.atomic_cas", do_atomic_cas},
