@@ -61,9 +61,25 @@ static const Builtin methods[] = {
      "runs the steps on another schedule"},
     {"as_json", "remove_postproc=False", as_json, "the steps as data that JSON can hold"},
 };
+/* What the standard library says of steps. */
+static Value trace_attr(Value v, const char *name, Span span) {
+  static const char *const values[] = {"insts", "decisions"},
+                           *const functions[] = {"get_decision", "with_decision"};
+  for (int i = 0; i < 2; i++) {
+    if (str_same(name, values[i]))
+      return value_call_with(library_attr("tvm.tir.schedule.trace", name), 1, &v, span);
+    if (str_same(name, functions[i])) {
+      Value f = library_attr("tvm.tir.schedule.trace", name);
+      return value_of(&type_bound_method, NEW(MethodObject, .self = v, .function = f));
+    }
+  }
+  return value_absent();
+}
+
 static void trace_str(Value v, Str *out) { str_add(out, trace_text(v.object)); }
 const ValueType type_trace = {.name = "Trace",
                               .repr = trace_str,
+                              .get_attr = trace_attr,
                               .methods = methods,
                               .method_count = sizeof methods / sizeof *methods};
 
