@@ -110,7 +110,8 @@ static Value value_passes(Pipeline p) {
   return value_of(&type_passes, NEW(PassValue, .pipeline = p));
 }
 
-/* An option as the text of a pipeline has it; several names as one text, None as the default. */
+/* An option as the text of a pipeline has it; several names as one text, None as the default, an
+ * object (a Target) as its text. */
 static const char *option_text(const Pass *p, const char *name, Value v, Span span) {
   const PassOption *o = NULL;
   for (int i = 0; i < p->option_count; i++)
@@ -118,6 +119,7 @@ static const char *option_text(const Pass *p, const char *name, Value v, Span sp
   if (o && o->type == OPTION_VALUE) return library_pass_text(v);
   if (!o || o->type != OPTION_STR) return value_repr(v);
   if (value_is_none(v)) return value_repr(value_str(o->otherwise));
+  if (v.type == &type_instance) return value_repr(value_str(value_to_str(v)));
   if (v.type != &type_list && v.type != &type_tuple) return value_repr(v);
   Str names = {0};
   for each (Value, item, value_items(v))
