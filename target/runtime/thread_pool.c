@@ -1,10 +1,11 @@
 /* thread_pool.c -- the threads of parallel loops.
  *
- * One loop runs at a time. The caller and the workers take its parts until none is left, so a
- * worker that wakes late costs nothing. Everything a thread needs to take a part is one atomic
- * word, the ticket: how many parts are left, and the number of the job, which makes the word of an
- * old job worthless. The loop is looked at only by who took a part of it, and before that part is
- * done; then it may be gone. */
+ * One loop runs at a time. Each thread, the caller and the workers, has a share of its parts: the
+ * same of each loop, so that it finds in its cache what it computed in the loop before. Who has
+ * done his takes parts of the others until none is left, so a worker that wakes late costs nothing.
+ * Everything that is needed to take a part is one atomic word: how many parts of the share are
+ * left, and the number of the job, which makes the word of an old job worthless. The loop is looked
+ * at only by who took a part of it, and before that part is done; then it may be gone. */
 #include "target/runtime/runtime_impl.h"
 #include <pthread.h>
 #include <sched.h>
@@ -25,9 +26,15 @@
 typedef struct Worker {
   pthread_t thread;
   atomic_int cpu; /* where it takes parts; NOWHERE while it sleeps */
+  unsigned seen;  /* the job that it looked at last */
 } Worker;
 
 #define NOWHERE (-1)
+
+typedef struct Share {
+  _Atomic uint64_t left; /* job number << 32 | parts not taken */
+  char rest[56];         /* each on a line of the cache of its own */
+} Share;
 
 static struct {
   pthread_mutex_t job_lock; /* held by the thread whose loop runs */
@@ -35,15 +42,16 @@ static struct {
 
   /* The job. */
   Loop *loop;
-  _Atomic uint64_t ticket; /* job number << 32 | parts left */
-  atomic_int pending;      /* parts not done */
-  atomic_int cpu;          /* where its caller runs */
+  atomic_uint job;    /* its number */
+  atomic_int pending; /* parts not done */
+  atomic_int cpu;     /* where its caller runs */
 
   pthread_mutex_t lock; /* of what follows */
   pthread_cond_t work, done;
   atomic_int sleepers, caller_sleeps;
   atomic_bool stop;
   Worker *workers;
+  Share *shares; /* of the caller, and of the workers that were wanted */
   int worker_count;
   int started_for; /* the `wanted` that the workers were started for */
   int64_t look; /* LOOK, but 0 where threads share cores: who looks takes the time of who works */
@@ -92,22 +100,28 @@ static void relax(void) {
 #endif
 }
 
-/* Takes a part of the current job; false if none is left. */
-static bool take_part(int64_t *part) {
-  uint64_t t = atomic_load_explicit(&pool.ticket, memory_order_acquire);
-  while ((uint32_t)t) {
-    if (atomic_compare_exchange_weak_explicit(&pool.ticket, &t, t - 1, memory_order_acquire,
+/* The first part of a share. */
+static int64_t share_begin(const Loop *l, int number) {
+  return l->parts * number / pool.started_for;
+}
+
+/* Takes a part of a share; false if none is left. */
+static bool take_part(int number, int64_t *part) {
+  _Atomic uint64_t *left = &pool.shares[number].left;
+  uint64_t n = atomic_load_explicit(left, memory_order_acquire);
+  while ((uint32_t)n) {
+    if (atomic_compare_exchange_weak_explicit(left, &n, n - 1, memory_order_acquire,
                                               memory_order_acquire)) {
-      *part = pool.loop->parts - (int64_t)(uint32_t)t;
+      *part = share_begin(pool.loop, number + 1) - (int64_t)(uint32_t)n;
       return true;
     }
   }
   return false;
 }
 
-static void run_parts(void) {
+static void run_share(int number) {
   int64_t part;
-  while (take_part(&part)) {
+  while (take_part(number, &part)) {
     tvms__run_part(pool.loop, part);
     if (atomic_fetch_sub(&pool.pending, 1) == 1 && atomic_load(&pool.caller_sleeps)) {
       pthread_mutex_lock(&pool.lock);
@@ -117,11 +131,20 @@ static void run_parts(void) {
   }
 }
 
-static bool has_work(void) {
-  return (uint32_t)atomic_load(&pool.ticket) || atomic_load(&pool.stop);
+/* A thread's own share, then those of the threads behind it. */
+static void run_parts(int thread) {
+  for (int i = 0; i < pool.started_for; i++) run_share((thread + i) % pool.started_for);
 }
 
-static bool is_done(void) { return !atomic_load(&pool.pending); }
+/* A worker has taken part in the job that it saw last. */
+static bool has_work(const Worker *w) {
+  return atomic_load(&pool.job) != w->seen || atomic_load(&pool.stop);
+}
+
+static bool is_done(const Worker *unused) {
+  (void)unused;
+  return !atomic_load(&pool.pending);
+}
 
 static int64_t now(void) {
   struct timespec t;
@@ -130,32 +153,32 @@ static int64_t now(void) {
 }
 
 /* Looks for a while whether a condition holds. */
-static bool comes_soon(bool (*holds)(void)) {
-  if (holds()) return true;
+static bool comes_soon(bool (*holds)(const Worker *), const Worker *w) {
+  if (holds(w)) return true;
   for (int64_t end = now() + pool.look; now() < end;) {
     for (int i = 0; i < SPINS; i++) {
       relax();
-      if (holds()) return true;
+      if (holds(w)) return true;
     }
   }
   return false;
 }
 
 static void wait_for_work(Worker *self) {
-  if (comes_soon(has_work)) return;
+  if (comes_soon(has_work, self)) return;
   atomic_store_explicit(&self->cpu, NOWHERE, memory_order_relaxed);
   pthread_mutex_lock(&pool.lock);
   atomic_fetch_add(&pool.sleepers, 1);
-  while (!has_work()) pthread_cond_wait(&pool.work, &pool.lock);
+  while (!has_work(self)) pthread_cond_wait(&pool.work, &pool.lock);
   atomic_fetch_sub(&pool.sleepers, 1);
   pthread_mutex_unlock(&pool.lock);
 }
 
 static void wait_for_pending(void) {
-  if (comes_soon(is_done)) return;
+  if (comes_soon(is_done, NULL)) return;
   pthread_mutex_lock(&pool.lock);
   atomic_store(&pool.caller_sleeps, 1);
-  while (!is_done()) pthread_cond_wait(&pool.done, &pool.lock);
+  while (!is_done(NULL)) pthread_cond_wait(&pool.done, &pool.lock);
   atomic_store(&pool.caller_sleeps, 0);
   pthread_mutex_unlock(&pool.lock);
 }
@@ -202,8 +225,9 @@ static void *worker_main(void *state) {
   for (;;) {
     wait_for_work(self);
     if (atomic_load(&pool.stop)) return NULL;
+    self->seen = atomic_load(&pool.job);
     step_aside(self);
-    run_parts();
+    run_parts((int)(self - pool.workers) + 1);
   }
 }
 
@@ -214,14 +238,20 @@ static void wake_workers(void) {
   pthread_mutex_unlock(&pool.lock);
 }
 
+static void free_workers(void) {
+  free(pool.workers);
+  free(pool.shares);
+  pool.workers = NULL;
+  pool.shares = NULL;
+  pool.worker_count = 0;
+  pool.started_for = 0;
+}
+
 static void stop_workers(void) {
   atomic_store(&pool.stop, true);
   wake_workers();
   for (int i = 0; i < pool.worker_count; i++) pthread_join(pool.workers[i].thread, NULL);
-  free(pool.workers);
-  pool.workers = NULL;
-  pool.worker_count = 0;
-  pool.started_for = 0;
+  free_workers();
   atomic_store(&pool.stop, false);
 }
 
@@ -231,14 +261,10 @@ static void forget_workers(void) {
   pthread_mutex_init(&pool.lock, NULL);
   pthread_cond_init(&pool.work, NULL);
   pthread_cond_init(&pool.done, NULL);
-  atomic_store(&pool.ticket, 0);
   atomic_store(&pool.pending, 0);
   atomic_store(&pool.sleepers, 0);
   atomic_store(&pool.caller_sleeps, 0);
-  free(pool.workers);
-  pool.workers = NULL;
-  pool.worker_count = 0;
-  pool.started_for = 0;
+  free_workers();
   tvms__inside_part = false;
 }
 
@@ -250,6 +276,8 @@ static void start_workers(int n) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_fork);
   stop_workers();
+  pool.shares = calloc((size_t)n, sizeof *pool.shares);
+  if (!pool.shares) return;
   pool.started_for = n;
   pool.look = n > core_count() ? 0 : LOOK;
   pool.workers = calloc((size_t)n, sizeof *pool.workers);
@@ -275,17 +303,28 @@ __attribute__((destructor)) static void end_pool(void) { tvms__pool_end(); }
 
 /* ---- the loop ---- */
 
-bool tvms__pool_run(Loop *l, int threads) {
-  if (pthread_mutex_trylock(&pool.job_lock)) return false;
-  if (pool.started_for != threads) start_workers(threads);
-  uint32_t job = (uint32_t)(atomic_load(&pool.ticket) >> 32) + 1;
+static void publish(Loop *l) {
+  unsigned job = atomic_load(&pool.job) + 1;
   pool.loop = l;
   atomic_store_explicit(&pool.cpu, sched_getcpu(), memory_order_relaxed);
   atomic_store(&pool.pending, (int)l->parts);
-  atomic_store(&pool.ticket, (uint64_t)job << 32 | (uint32_t)l->parts);
-  wake_workers();
-  run_parts();
-  wait_for_pending();
+  for (int i = 0; i < pool.started_for; i++) {
+    uint32_t parts = (uint32_t)(share_begin(l, i + 1) - share_begin(l, i));
+    atomic_store_explicit(&pool.shares[i].left, (uint64_t)job << 32 | parts, memory_order_release);
+  }
+  atomic_store(&pool.job, job);
+}
+
+bool tvms__pool_run(Loop *l, int threads) {
+  if (pthread_mutex_trylock(&pool.job_lock)) return false;
+  if (pool.started_for != threads) start_workers(threads);
+  bool can = pool.shares != NULL;
+  if (can) {
+    publish(l);
+    wake_workers();
+    run_parts(0);
+    wait_for_pending();
+  }
   pthread_mutex_unlock(&pool.job_lock);
-  return true;
+  return can;
 }

@@ -156,6 +156,7 @@ TEST(runtime_parallel_after_sleep_and_fork) {
 typedef struct Meeting {
   atomic_int begun;
   int cpus[2];
+  pthread_t threads[2];
 } Meeting;
 
 static int32_t meet(void *closure, int64_t begin, int64_t end) {
@@ -164,7 +165,23 @@ static int32_t meet(void *closure, int64_t begin, int64_t end) {
   atomic_fetch_add(&m->begun, 1);
   while (atomic_load(&m->begun) < 2) sched_yield();
   m->cpus[begin] = sched_getcpu();
+  m->threads[begin] = pthread_self();
   return 0;
+}
+
+/* So that it finds what it computed before in its cache. */
+TEST(runtime_parallel_gives_a_thread_the_same_parts) {
+  Meeting first = {.cpus = {-1, -1}};
+  tvms_set_num_threads(2);
+  CHECK(tvms_parallel((void *)(uintptr_t)meet, &first, 0, 2, 1) == 0);
+  CHECK(pthread_equal(first.threads[0], pthread_self()));
+  for (int round = 0; round < 100; round++) {
+    Meeting m = {.cpus = {-1, -1}};
+    CHECK(tvms_parallel((void *)(uintptr_t)meet, &m, 0, 2, 1) == 0);
+    CHECK(pthread_equal(m.threads[0], first.threads[0]));
+    CHECK(pthread_equal(m.threads[1], first.threads[1]));
+  }
+  tvms_set_num_threads(0);
 }
 
 /* The worker sleeps where its caller goes. */
