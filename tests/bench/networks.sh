@@ -3,6 +3,7 @@
 #   [ORT_PYTHON=python3] bash tests/bench/networks.sh [BUILD_FOLDER [NETWORK...]]
 # ORT_PYTHON is a Python that has onnxruntime; without one there is no such column. One thread is measured in the time that it
 # ran, two by the clock. The ratio is the peer's time by ours: the median of the rounds, and their middle half.
+# RUN='chrt -f 10' (as root) runs both before all other programs: figures as if the machine did nothing else.
 B=$(cd "${1:-build}" && pwd)
 [ $# -gt 0 ] && shift
 cd "$(dirname "$0")" || exit 1
@@ -43,7 +44,7 @@ for name in ${*:-resnet50 densenet121 squeezenet shufflenet inception_v2 vgg19 m
   seconds=$(build "$name") || exit 1
   for threads in 1 2; do
     printf '%-14s %7d %8s ' "$name" "$threads" "$seconds"
-    "$work/networks" duel "$ROUNDS" "$threads" "$(ours "$name" $threads)" \
+    $RUN "$work/networks" duel "$ROUNDS" "$threads" "$(ours "$name" $threads)" \
       ${python:+"exec $python networks_peer.py $work/$name.onnx $threads"} || exit 1
   done
 done | tee "$work/figures.txt"
