@@ -188,6 +188,8 @@ static uint64_t saturated(double d, Type t) {
 
 /* cvt[.rounding].to.from d, a; an integer goes to float in one rounding */
 static bool do_cvt(Machine *m, const Instr *i) {
+  if (strstr(i->words[i->n_words - 2], "x2"))
+    return machine_fault(m, i, "the conversion is not known");
   Type to = type_of(i->words[i->n_words - 2]), from = last_type(i);
   each_thread(m, i, t) {
     uint64_t v = get(m, t, &i->operands[1]), out;
@@ -280,23 +282,26 @@ static uint64_t int_op(const Instr *i, uint64_t a, uint64_t b, uint64_t c, Type 
   return 0;
 }
 
+/* Of one value, or of one half of "f16x2". */
+static uint64_t compute(const Instr *i, const uint64_t *v, Type t, bool *known) {
+  if (t.kind != 'f') return int_op(i, v[0], v[1], v[2], t, known);
+  double out =
+      float_op(i->words[0], as_float(v[0], t), as_float(v[1], t), as_float(v[2], t), t, known);
+  return from_float(out, t);
+}
+
 static bool do_math(Machine *m, const Instr *i) {
   Type t = last_type(i);
-  bool known = true, wide = instr_has(i, "wide");
+  const char *op = i->words[0];
+  bool known = true, is_pair = strstr(i->words[i->n_words - 1], "x2") != NULL;
+  bool counts = !strcmp(op, "popc") || !strcmp(op, "clz");
+  int bits = counts ? 32 : instr_has(i, "wide") ? 2 * t.bits : t.bits;
   each_thread(m, i, th) {
-    uint64_t v[3] = {0};
+    uint64_t v[3] = {0}, high[3];
     for (int k = 1; k < i->n && k <= 3; k++) v[k - 1] = get(m, th, &i->operands[k]);
-    uint64_t out;
-    if (t.kind == 'f')
-      out = from_float(
-          float_op(i->words[0], as_float(v[0], t), as_float(v[1], t), as_float(v[2], t), t, &known),
-          t);
-    else {
-      int bits = wide                                                          ? 2 * t.bits
-                 : !strcmp(i->words[0], "popc") || !strcmp(i->words[0], "clz") ? 32
-                                                                               : t.bits;
-      out = cut(int_op(i, v[0], v[1], v[2], t, &known), bits);
-    }
+    for (int k = 0; k < 3; k++) high[k] = v[k] >> 16;
+    uint64_t out = cut(compute(i, v, t, &known), bits);
+    if (is_pair) out |= cut(compute(i, high, t, &known), 16) << 16;
     if (!known) return machine_fault(m, i, "the operation is not known");
     set(m, th, &i->operands[0], out);
   }
@@ -331,6 +336,8 @@ static bool compare_ints(const char *op, uint64_t a, uint64_t b, Type t) {
 
 /* setp.op[.bool].type p, a, b[, q] */
 static bool do_setp(Machine *m, const Instr *i) {
+  if (strstr(i->words[i->n_words - 1], "x2"))
+    return machine_fault(m, i, "the comparison is not known");
   Type t = last_type(i);
   each_thread(m, i, th) {
     uint64_t a = get(m, th, &i->operands[1]), b = get(m, th, &i->operands[2]);
