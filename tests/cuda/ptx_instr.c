@@ -230,7 +230,8 @@ static double float_op(const char *op, double a, double b, double c, Type t, boo
   return 0;
 }
 
-static uint64_t int_op(const Instr *i, uint64_t a, uint64_t b, uint64_t c, Type t, bool *known) {
+static uint64_t int_op(const Instr *i, const uint64_t *in, Type t, bool *known) {
+  uint64_t a = in[0], b = in[1], c = in[2];
   const char *op = i->words[0];
   bool is_signed = t.kind == 's';
   int64_t x = as_signed(a, t.bits), y = as_signed(b, t.bits);
@@ -268,6 +269,11 @@ static uint64_t int_op(const Instr *i, uint64_t a, uint64_t b, uint64_t c, Type 
     uint64_t field = at >= t.bits || !n ? 0 : cut(u >> at, n);
     return is_signed && n ? (uint64_t)as_signed(field, n) : field;
   }
+  if (!strcmp(op, "bfi")) {
+    int at = (int)(c & 255), n = (int)(in[3] & 255);
+    uint64_t mask = at >= t.bits || !n ? 0 : cut(~0ull, n) << at;
+    return (b & ~mask) | (a << (at & 63) & mask);
+  }
   if (!strcmp(op, "shf")) { /* the high word of (b, a) moved left, or the low one moved right */
     uint64_t both = v << 32 | u;
     int n = (int)(c & 31);
@@ -284,7 +290,7 @@ static uint64_t int_op(const Instr *i, uint64_t a, uint64_t b, uint64_t c, Type 
 
 /* Of one value, or of one half of "f16x2". */
 static uint64_t compute(const Instr *i, const uint64_t *v, Type t, bool *known) {
-  if (t.kind != 'f') return int_op(i, v[0], v[1], v[2], t, known);
+  if (t.kind != 'f') return int_op(i, v, t, known);
   double out =
       float_op(i->words[0], as_float(v[0], t), as_float(v[1], t), as_float(v[2], t), t, known);
   return from_float(out, t);
@@ -297,9 +303,9 @@ static bool do_math(Machine *m, const Instr *i) {
   bool counts = !strcmp(op, "popc") || !strcmp(op, "clz");
   int bits = counts ? 32 : instr_has(i, "wide") ? 2 * t.bits : t.bits;
   each_thread(m, i, th) {
-    uint64_t v[3] = {0}, high[3];
-    for (int k = 1; k < i->n && k <= 3; k++) v[k - 1] = get(m, th, &i->operands[k]);
-    for (int k = 0; k < 3; k++) high[k] = v[k] >> 16;
+    uint64_t v[4] = {0}, high[4];
+    for (int k = 1; k < i->n && k <= 4; k++) v[k - 1] = get(m, th, &i->operands[k]);
+    for (int k = 0; k < 4; k++) high[k] = v[k] >> 16;
     uint64_t out = cut(compute(i, v, t, &known), bits);
     if (is_pair) out |= cut(compute(i, high, t, &known), 16) << 16;
     if (!known) return machine_fault(m, i, "the operation is not known");
@@ -401,10 +407,10 @@ Execute *ptx_instruction(const Instr *i) {
               {"red", do_atom},       {"activemask", do_activemask},
               {"shfl", warp_shuffle}, {"ldmatrix", warp_ldmatrix},
               {"mma", warp_mma}};
-  static const char *const arithmetic[] = {"add",  "sub",  "mul",  "mad", "div",     "rem", "min",
-                                           "max",  "neg",  "abs",  "and", "or",      "xor", "not",
-                                           "cnot", "popc", "clz",  "shl", "shr",     "bfe", "shf",
-                                           "prmt", "fma",  "sqrt", "rcp", "copysign"};
+  static const char *const arithmetic[] = {"add",  "sub",  "mul", "mad",  "div", "rem",     "min",
+                                           "max",  "neg",  "abs", "and",  "or",  "xor",     "not",
+                                           "cnot", "popc", "clz", "shl",  "shr", "bfe",     "bfi",
+                                           "shf",  "prmt", "fma", "sqrt", "rcp", "copysign"};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     if (!strcmp(rows[k].name, i->words[0])) return rows[k].execute;
   for (size_t k = 0; k < sizeof arithmetic / sizeof *arithmetic; k++)
