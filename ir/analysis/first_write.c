@@ -5,9 +5,8 @@
  * between its least and greatest index is written, in every run of the statement: not if it stands
  * in a loop that may have no step, or under a condition that says more than that the index is
  * inside the buffer, or that a loop is in its first step. A view of a region is taken for a load of
- * it all; of a fragment, which only tensor intrinsics touch and no other way than as a whole, for
- * what the block declares. Else blocks are looked into: what they declare may be more than what
- * they do. */
+ * it all; one that is only handed on by its pointer, to who writes, is taken for what the block
+ * declares. Else blocks are looked into: what they declare may be more than what they do. */
 #include "ir/analysis/first_write.h"
 #include "ir/analysis/touched.h"
 
@@ -177,7 +176,7 @@ static void order_write(Order *o, NodeVec indices, Span span) {
   if (is_unconditional(o, indices, w.region, &w.once)) vec_push(&o->written, w);
 }
 
-/* By a view of a fragment. */
+/* By who is given the pointer of a view. */
 static void order_write_region(Order *o, Node *region) {
   Written w = {
       .region = substitute(region, &o->bindings), .loops = loops_from(o->loops, 0), .depth = -1};
@@ -243,10 +242,22 @@ static bool reduces_inside(Order *o, const BlockRealize *r) {
   return true;
 }
 
-static bool declares_read(const Block *b, const Node *buffer) {
-  for each (Node *, r, &b->reads)
+static bool names(NodeVec regions, const Node *buffer) {
+  for each (Node *, r, &regions)
     if (AS(BufferRegion, *r)->buffer == buffer) return true;
   return false;
+}
+
+static WalkResult find_element(Walker *w, Node *n) {
+  bool touches = (IS(BufferLoad, n) && AS(BufferLoad, n)->buffer == w->context) ||
+                 (IS(BufferStore, n) && AS(BufferStore, n)->buffer == w->context);
+  return touches ? WALK_STOP : WALK_ON;
+}
+
+/* Is the view for someone who only writes, and as a whole? */
+static bool is_handed_on(const Order *o, const Block *b, Node *view) {
+  Walker w = {.enter = find_element, .context = view};
+  return names(b->writes, o->buffer) && !names(b->reads, o->buffer) && walk(&w, b->body);
 }
 
 static void order_realize(Order *o, BlockRealize *r) {
@@ -256,11 +267,10 @@ static void order_realize(Order *o, BlockRealize *r) {
   for (int i = 0; i < r->iter_values.len; i++)
     map_set(&o->bindings, AS(IterVar, b->iter_vars.at[i])->var,
             substitute(r->iter_values.at[i], &o->bindings));
-  bool only_writes = scope_is_fragment(buffer_scope(o->buffer)) && !declares_read(b, o->buffer);
   for each (Node *, m, &b->match_buffers) {
     Node *source = AS(MatchBufferRegion, *m)->source;
     if (AS(BufferRegion, source)->buffer != o->buffer) continue;
-    if (only_writes) order_write_region(o, source);
+    if (is_handed_on(o, b, AS(MatchBufferRegion, *m)->buffer)) order_write_region(o, source);
     else order_read(o, source);
   }
   if (b->init && reduces_inside(o, r)) order_under(o, r->predicate, b->init);

@@ -58,6 +58,13 @@ static void clip(const Block *b, const Range *d, Node **least, Node **greatest, 
     *greatest = hi;
 }
 
+static Node *inner_step(Map *inner, Node *extent) {
+  Node *var = var_new("step", extent->dtype, extent->span);
+  Node *zero = int_imm(extent->dtype, 0, extent->span);
+  map_set(inner, var, MAKE(Range, extent->span, VOID_TYPE, .min = zero, .extent = extent));
+  return var;
+}
+
 /* conditional: the block of the access, if it runs under a condition. */
 static void add_region(Touched *t, const Block *conditional, Node *region, const Map *bindings,
                        NodeVec loops, Analyzer *facts) {
@@ -67,6 +74,7 @@ static void add_region(Touched *t, const Block *conditional, Node *region, const
     map_set(&ranges, f->var,
             MAKE(Range, f->node.span, VOID_TYPE, .min = f->min, .extent = f->extent));
   }
+  Map inner = {0}; /* variables that run over what each step touches, to their Range */
   NodeVec lo = {0}, hi = {0}, mins = {0};
   bool exact = true;
   for each (Node *, d, &AS(BufferRegion, region)->region) {
@@ -77,14 +85,14 @@ static void add_region(Touched *t, const Block *conditional, Node *region, const
     bool fixed = expr_effect(min) == EFFECT_PURE && expr_effect(last) == EFFECT_PURE;
     bool known = fixed && arith_bounds_over(min, &ranges, &least, &unused) &&
                  arith_bounds_over(last, &ranges, &unused, &greatest);
-    bool stays = known && node_equal(least, min, false, NULL) &&
-                 node_equal(greatest, last, false, NULL); /* the same in all steps */
-    exact = exact && known && (stays || expr_is_one(extent));
-    vec_push(&mins, min);
+    exact = exact && known;
+    vec_push(&mins, expr_is_one(extent) ? min : expr_add(min, inner_step(&inner, extent)));
     if (known && conditional) clip(conditional, AS(Range, *d), &least, &greatest, facts);
     vec_push(&lo, known ? least : NULL);
     vec_push(&hi, known ? greatest : NULL);
   }
+  for each (MapEntry, e, &inner)
+    if (e->key) map_set(&ranges, e->key, e->value);
   exact = exact && iter_map_detect(mins, &ranges, NULL, facts).surjective;
   t->exact = exact && (t->exact || !t->lo.len);
   join(t, lo, hi, facts);

@@ -41,6 +41,13 @@ static Value target_number(BuiltinCall *call) {
   return value_int(target_limit(target, name));
 }
 
+static Value target_architecture(BuiltinCall *call) {
+  const Target *t =
+      target_parse(value_as_text(call->args[0], "a target", call->spans[0]), call->spans[0]);
+  bool has_one = map_has(&t->options, str_intern("arch"));
+  return value_int(has_one ? target_gpu_number(target_gpu(t)) : 0);
+}
+
 static Value target_feature(BuiltinCall *call) {
   const char *text = value_as_text(call->args[0], "a target", call->spans[0]);
   const char *feature = value_as_text(call->args[1], "a feature", call->spans[1]);
@@ -49,6 +56,7 @@ static Value target_feature(BuiltinCall *call) {
 
 static const Builtin target_builtins[] = {
     {"attrs", "target", target_attrs, "the numbers of a processor that schedules go by"},
+    {"architecture", "target", target_architecture, "80 of sm_80; 0: it is no GPU of NVIDIA's"},
     {"option", "target, name", target_number, "the number that an option of a target has"},
     {"has", "target, feature", target_feature, "has the processor a feature?"}};
 

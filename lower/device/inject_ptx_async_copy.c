@@ -12,6 +12,11 @@ typedef struct AsyncCopy {
   Analyzer *facts;
 } AsyncCopy;
 
+static bool is_multiple(AsyncCopy *c, Node *n, int64_t of) {
+  Modular m = arith_modular(c->facts, n);
+  return m.coeff % of == 0 && m.base % of == 0;
+}
+
 /* The first of `lanes` neighbours that begin at a multiple of their size; NULL: they are not such.
  */
 static Node *first_of(AsyncCopy *c, NodeVec indices, int lanes) {
@@ -19,8 +24,7 @@ static Node *first_of(AsyncCopy *c, NodeVec indices, int lanes) {
   bool is_dense = IS(Ramp, index) && expr_is_one(AS(Ramp, index)->stride);
   if (!index || index->dtype.lanes != lanes || (lanes > 1 && !is_dense)) return NULL;
   Node *first = lanes > 1 ? AS(Ramp, index)->base : index;
-  Modular m = arith_modular(c->facts, first);
-  return m.coeff % lanes == 0 && m.base % lanes == 0 ? first : NULL;
+  return is_multiple(c, first, lanes) ? first : NULL;
 }
 
 static bool is_in(Node *buffer, const char *scope) {
@@ -34,21 +38,43 @@ static bool is_zero(Node *n) {
   return expr_is_zero(n) || (IS(FloatImm, n) && AS(FloatImm, n)->value == 0);
 }
 
-/* The load of what is copied, and the condition that it stands under, or NULL. */
-static BufferLoad *source_of(Node *value, Node **cond) {
-  *cond = NULL;
-  if (is_intrin_call(value, "if_then_else") && is_zero(AS(Call, value)->args.at[2])) {
-    *cond = AS(Call, value)->args.at[0];
-    value = AS(Call, value)->args.at[1];
+/* A condition on lanes that is the same for all of them, as one; NULL: it may differ. */
+static Node *of_all_lanes(AsyncCopy *c, Node *cond) {
+  if (cond->dtype.lanes == 1) return cond;
+  if (IS(Broadcast, cond)) return AS(Broadcast, cond)->value;
+  if (IS(And, cond)) {
+    Node *a = of_all_lanes(c, AS(And, cond)->a), *b = of_all_lanes(c, AS(And, cond)->b);
+    return a && b ? expr_and(a, b) : NULL;
   }
-  bool fits = IS(BufferLoad, value) && !AS(BufferLoad, value)->predicate &&
-              (!*cond || (*cond)->dtype.lanes == 1);
-  return fits ? AS(BufferLoad, value) : NULL;
+  if (!IS(LT, cond) || !IS(Ramp, AS(LT, cond)->a) || !IS(Broadcast, AS(LT, cond)->b)) return NULL;
+  Ramp *r = AS(Ramp, AS(LT, cond)->a);
+  Node *limit = AS(Broadcast, AS(LT, cond)->b)->value;
+  bool same = expr_is_one(r->stride) && is_multiple(c, r->base, r->lanes) &&
+              is_multiple(c, limit, r->lanes);
+  return same ? expr_binary(NK_LT, r->base, limit, cond->span) : NULL;
+}
+
+/* The load of what is copied, and the condition that it stands under, or NULL. */
+static BufferLoad *source_of(AsyncCopy *c, Node *value, Node **cond) {
+  Node *otherwise = NULL;
+  *cond = NULL;
+  if (is_intrin_call(value, "if_then_else")) {
+    NodeVec args = AS(Call, value)->args;
+    *cond = args.at[0], value = args.at[1], otherwise = args.at[2];
+  } else if (IS(Select, value)) {
+    Select *s = AS(Select, value);
+    *cond = s->cond, value = s->then, otherwise = s->orelse;
+  }
+  if (!IS(BufferLoad, value) || (otherwise && !is_zero(otherwise))) return NULL;
+  Node *predicate = AS(BufferLoad, value)->predicate;
+  if (predicate && !(*cond && node_equal(predicate, *cond, false, NULL))) return NULL;
+  if (*cond && !(*cond = of_all_lanes(c, *cond))) return NULL;
+  return AS(BufferLoad, value);
 }
 
 static Node *copy(AsyncCopy *c, BufferStore *s) {
   Node *cond;
-  BufferLoad *from = source_of(s->value, &cond);
+  BufferLoad *from = source_of(c, s->value, &cond);
   if (!from || s->predicate || !is_in(s->buffer, "shared") || !is_in(from->buffer, "global"))
     return NULL;
   DataType t = AS(Buffer, s->buffer)->elem;

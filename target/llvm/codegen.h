@@ -207,6 +207,12 @@ typedef LLVMValueRef MathFormula(Gen *g, LLVMTypeRef type, LLVMValueRef *args);
 MathFormula float32_exp, float32_exp2, float32_exp10, float32_log, float32_log2, float32_log10,
     float32_log1p, float32_sigmoid, float32_tanh, float32_erf, float32_sin, float32_cos,
     float32_pow;
+/* Of float64, for devices (float64_*.c). */
+MathFormula float64_exp, float64_exp2, float64_exp10, float64_log, float64_log2, float64_log10,
+    float64_log1p, float64_sigmoid, float64_tanh, float64_erf, float64_sin, float64_cos,
+    float64_tan, float64_asin, float64_acos, float64_atan, float64_sinh, float64_cosh,
+    float64_asinh, float64_acosh, float64_atanh, float64_atan2, float64_hypot, float64_pow,
+    float64_fmod;
 LLVMValueRef gen_extern(Gen *g, Call *n, const char *name);
 LLVMValueRef gen_call_packed(Gen *g, Call *n, const char *name, bool by_address);
 LLVMValueRef gen_kernel_call(Gen *g, Call *n);

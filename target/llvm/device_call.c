@@ -1,6 +1,6 @@
 /* device_call.c -- the builtins that only devices have: barriers, exchanges within a warp, atomic
  * operations on memory. */
-#include "target/llvm/codegen.h"
+#include "target/llvm/float64.h"
 
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, int n, LLVMValueRef *args) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
@@ -79,6 +79,21 @@ static LLVMValueRef do_activemask(Gen *g, Call *n) {
 
 static LLVMValueRef do_invariant(Gen *g, Call *n) { return gen_expr(g, n->args.at[0]); }
 
+/* In float64, where float32 is not rounded twice. */
+static LLVMValueRef do_ldexp(Gen *g, Call *n) {
+  DataType t = n->node.dtype, wide = dtype_with_lanes(FLOAT64, t.lanes),
+           words = dtype_with_lanes(INT64, t.lanes);
+  if (!dtype_is_float(t))
+    error_raisef("CompileError", n->node.span, "T.ldexp needs a float, but got %s", dtype_text(t));
+  Math m = double_math(g, type_of(g, wide));
+  LLVMValueRef x = gen_cast(g, gen_expr(g, n->args.at[0]), n->args.at[0]->dtype, wide);
+  LLVMValueRef e = gen_cast(g, gen_expr(g, n->args.at[1]), n->args.at[1]->dtype, words);
+  enum { MOST = 2200 };
+  e = pick(m, LLVMBuildICmp(g->b, LLVMIntSGT, e, word(m, MOST), ""), word(m, MOST), e);
+  e = pick(m, LLVMBuildICmp(g->b, LLVMIntSLT, e, word(m, -MOST), ""), word(m, -MOST), e);
+  return gen_cast(g, double_raised(m, x, e), wide, t);
+}
+
 static LLVMValueRef do_thread_return(Gen *g, Call *n) {
   (void)n;
   gen_return(g, NULL);
@@ -140,6 +155,7 @@ static const struct {
     {"tvm_warp_activemask", do_activemask},
     {"tvm_thread_invariant", do_invariant},
     {"thread_return", do_thread_return},
+    {"ldexp", do_ldexp},
     {"call_extern", do_extern},
     {"call_pure_extern", do_extern},
     {"call_packed", NULL},
@@ -148,7 +164,6 @@ static const struct {
     {"tvm_stack_make_shape", NULL},
     {"tvm_throw_last_error", NULL},
     {"ret", NULL},
-    {"ldexp", NULL},
 };
 
 LLVMValueRef gen_device_call(Gen *g, Call *n, const char *name, bool *found) {

@@ -37,44 +37,44 @@ static const struct {
   const char *name;
   int args;
   How how;
-  const char *by; /* of LLVM or libm */
-  MathFormula *formula, *float32;
+  const char *by;                          /* of LLVM or libm */
+  MathFormula *formula, *float32, *device; /* device: of float64, where there is no library */
 } functions[] = {
-    {"exp", 1, BY_LLVM, "llvm.exp", NULL, float32_exp},
-    {"exp2", 1, BY_LLVM, "llvm.exp2", NULL, float32_exp2},
-    {"exp10", 1, BY_LLVM, "llvm.exp10", NULL, float32_exp10},
-    {"log", 1, BY_LLVM, "llvm.log", NULL, float32_log},
-    {"log2", 1, BY_LLVM, "llvm.log2", NULL, float32_log2},
-    {"log10", 1, BY_LLVM, "llvm.log10", NULL, float32_log10},
-    {"log1p", 1, BY_LIBM, "log1p", NULL, float32_log1p},
-    {"sqrt", 1, BY_INSTRUCTION, "llvm.sqrt", NULL, NULL},
-    {"rsqrt", 1, BY_FORMULA, NULL, rsqrt, NULL},
-    {"sin", 1, BY_LLVM, "llvm.sin", NULL, float32_sin},
-    {"cos", 1, BY_LLVM, "llvm.cos", NULL, float32_cos},
-    {"tan", 1, BY_LIBM, "tan", NULL, NULL},
-    {"asin", 1, BY_LIBM, "asin", NULL, NULL},
-    {"acos", 1, BY_LIBM, "acos", NULL, NULL},
-    {"atan", 1, BY_LIBM, "atan", NULL, NULL},
-    {"sinh", 1, BY_LIBM, "sinh", NULL, NULL},
-    {"cosh", 1, BY_LIBM, "cosh", NULL, NULL},
-    {"tanh", 1, BY_LIBM, "tanh", NULL, float32_tanh},
-    {"asinh", 1, BY_LIBM, "asinh", NULL, NULL},
-    {"acosh", 1, BY_LIBM, "acosh", NULL, NULL},
-    {"atanh", 1, BY_LIBM, "atanh", NULL, NULL},
-    {"erf", 1, BY_LIBM, "erf", NULL, float32_erf},
-    {"sigmoid", 1, BY_FORMULA, NULL, sigmoid, float32_sigmoid},
-    {"atan2", 2, BY_LIBM, "atan2", NULL, NULL},
-    {"hypot", 2, BY_LIBM, "hypot", NULL, NULL},
-    {"copysign", 2, BY_INSTRUCTION, "llvm.copysign", NULL, NULL},
-    {"pow", 2, BY_LLVM, "llvm.pow", NULL, float32_pow},
-    {"fmod", 2, BY_LIBM, "fmod", NULL, NULL},
-    {"fma", 3, BY_INSTRUCTION, "llvm.fma", NULL, NULL},
-    {"fabs", 1, BY_INSTRUCTION, "llvm.fabs", NULL, NULL},
-    {"floor", 1, BY_INSTRUCTION, "llvm.floor", NULL, NULL},
-    {"ceil", 1, BY_INSTRUCTION, "llvm.ceil", NULL, NULL},
-    {"trunc", 1, BY_INSTRUCTION, "llvm.trunc", NULL, NULL},
-    {"round", 1, BY_INSTRUCTION, "llvm.roundeven", NULL, NULL},
-    {"nearbyint", 1, BY_INSTRUCTION, "llvm.roundeven", NULL, NULL},
+    {"exp", 1, BY_LLVM, "llvm.exp", NULL, float32_exp, float64_exp},
+    {"exp2", 1, BY_LLVM, "llvm.exp2", NULL, float32_exp2, float64_exp2},
+    {"exp10", 1, BY_LLVM, "llvm.exp10", NULL, float32_exp10, float64_exp10},
+    {"log", 1, BY_LLVM, "llvm.log", NULL, float32_log, float64_log},
+    {"log2", 1, BY_LLVM, "llvm.log2", NULL, float32_log2, float64_log2},
+    {"log10", 1, BY_LLVM, "llvm.log10", NULL, float32_log10, float64_log10},
+    {"log1p", 1, BY_LIBM, "log1p", NULL, float32_log1p, float64_log1p},
+    {"sqrt", 1, BY_INSTRUCTION, "llvm.sqrt", NULL, NULL, NULL},
+    {"rsqrt", 1, BY_FORMULA, NULL, rsqrt, NULL, NULL},
+    {"sin", 1, BY_LLVM, "llvm.sin", NULL, float32_sin, float64_sin},
+    {"cos", 1, BY_LLVM, "llvm.cos", NULL, float32_cos, float64_cos},
+    {"tan", 1, BY_LIBM, "tan", NULL, NULL, float64_tan},
+    {"asin", 1, BY_LIBM, "asin", NULL, NULL, float64_asin},
+    {"acos", 1, BY_LIBM, "acos", NULL, NULL, float64_acos},
+    {"atan", 1, BY_LIBM, "atan", NULL, NULL, float64_atan},
+    {"sinh", 1, BY_LIBM, "sinh", NULL, NULL, float64_sinh},
+    {"cosh", 1, BY_LIBM, "cosh", NULL, NULL, float64_cosh},
+    {"tanh", 1, BY_LIBM, "tanh", NULL, float32_tanh, float64_tanh},
+    {"asinh", 1, BY_LIBM, "asinh", NULL, NULL, float64_asinh},
+    {"acosh", 1, BY_LIBM, "acosh", NULL, NULL, float64_acosh},
+    {"atanh", 1, BY_LIBM, "atanh", NULL, NULL, float64_atanh},
+    {"erf", 1, BY_LIBM, "erf", NULL, float32_erf, float64_erf},
+    {"sigmoid", 1, BY_FORMULA, NULL, sigmoid, float32_sigmoid, float64_sigmoid},
+    {"atan2", 2, BY_LIBM, "atan2", NULL, NULL, float64_atan2},
+    {"hypot", 2, BY_LIBM, "hypot", NULL, NULL, float64_hypot},
+    {"copysign", 2, BY_INSTRUCTION, "llvm.copysign", NULL, NULL, NULL},
+    {"pow", 2, BY_LLVM, "llvm.pow", NULL, float32_pow, float64_pow},
+    {"fmod", 2, BY_LIBM, "fmod", NULL, NULL, float64_fmod},
+    {"fma", 3, BY_INSTRUCTION, "llvm.fma", NULL, NULL, NULL},
+    {"fabs", 1, BY_INSTRUCTION, "llvm.fabs", NULL, NULL, NULL},
+    {"floor", 1, BY_INSTRUCTION, "llvm.floor", NULL, NULL, NULL},
+    {"ceil", 1, BY_INSTRUCTION, "llvm.ceil", NULL, NULL, NULL},
+    {"trunc", 1, BY_INSTRUCTION, "llvm.trunc", NULL, NULL, NULL},
+    {"round", 1, BY_INSTRUCTION, "llvm.roundeven", NULL, NULL, NULL},
+    {"nearbyint", 1, BY_INSTRUCTION, "llvm.roundeven", NULL, NULL, NULL},
 };
 
 #define MAX_ARGS 3
@@ -127,6 +127,20 @@ static LLVMValueRef int_function(Gen *g, Call *n, const char *name) {
   return t.code == DTYPE_INT ? gen_overloaded(g, "llvm.abs", type_of(g, t), 2, args) : args[0];
 }
 
+/* In float64, whatever the type: these are rare there. */
+static LLVMValueRef on_device(Gen *g, LLVMTypeRef type, MathFormula *formula, int n,
+                              LLVMValueRef *args) {
+  bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+  LLVMTypeRef one = LLVMDoubleTypeInContext(g->context);
+  LLVMTypeRef wide = is_vector ? LLVMVectorType(one, LLVMGetVectorSize(type)) : one;
+  if (type == wide) return formula(g, type, args);
+  if (formula == float64_tan) /* float32 has sines of large angles, too */
+    return LLVMBuildFDiv(g->b, float32_sin(g, type, args), float32_cos(g, type, args), "");
+  LLVMValueRef operands[MAX_ARGS];
+  for (int i = 0; i < n; i++) operands[i] = LLVMBuildFPExt(g->b, args[i], wide, "");
+  return LLVMBuildFPTrunc(g->b, formula(g, wide, operands), type, "");
+}
+
 LLVMValueRef gen_math(Gen *g, Call *n, const char *name) {
   int f = find_function(name);
   if (f < 0) return NULL;
@@ -143,9 +157,8 @@ LLVMValueRef gen_math(Gen *g, Call *n, const char *name) {
   bool is_float32 = type_compute(t).bits == 32;
   if (is_float32 && functions[f].float32)
     return gen_narrow(g, functions[f].float32(g, type, args), t);
-  if (g->is_device && functions[f].how != BY_INSTRUCTION && functions[f].formula != rsqrt)
-    error_raisef("CompileError", n->node.span, "T.%s of %s is not supported by the %s target", name,
-                 dtype_text(t), g->target->kind);
+  if (g->is_device && functions[f].device)
+    return gen_narrow(g, on_device(g, type, functions[f].device, n->args.len, args), t);
   switch (functions[f].how) {
   case BY_INSTRUCTION:
   case BY_LLVM: v = gen_fp(g, gen_overloaded(g, functions[f].by, type, n->args.len, args)); break;

@@ -31,7 +31,7 @@ write_networks() {
   done
 }
 write_gemm() {
-  TVMS_PATH=tests/target "$B/tvms" run tests/cuda/write_gemm.tvms "$1" "$2/gemm.ptx"
+  "$B/tvms" build tests/cuda/gemm.tvms --target "cuda -arch=$1" --emit ptx -o "$2/gemm.ptx"
 }
 
 # "kernel registers stores loads" for each kernel that ptxas tells of

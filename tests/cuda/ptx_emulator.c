@@ -79,16 +79,40 @@ bool is_on(const Machine *m, const Instr *i, int t) {
 static bool choose(Machine *m, int *pc) {
   *pc = m->code->len;
   for (int t = 0; t < m->n; t++)
-    if (!m->waits[t] && m->pc[t] < *pc) *pc = m->pc[t];
+    if (!m->waits[t] && !m->held[t] && m->pc[t] < *pc) *pc = m->pc[t];
   for (int t = 0; t < m->n; t++) m->here[t] = !m->waits[t] && m->pc[t] == *pc;
   return *pc < m->code->len;
+}
+
+/* Do lanes do it together? */
+static bool is_collective(const Instr *i) {
+  return i->execute == warp_shuffle || i->execute == warp_ldmatrix || i->execute == warp_mma;
+}
+
+/* Lanes wait where others of their warp are still to come. */
+static void hold_parts_of_warps(Machine *m) {
+  for (int warp = 0; warp < m->n; warp += 32) {
+    bool any = false, all = true;
+    for (int t = warp; t < m->n && t < warp + 32; t++) {
+      any |= m->here[t];
+      all &= m->here[t] || m->pc[t] == m->code->len;
+    }
+    for (int t = warp; t < m->n && t < warp + 32; t++) {
+      if (any && m->here[t]) m->held[t] = !all;
+      m->here[t] &= all;
+    }
+  }
 }
 
 /* All that are not done wait at the barrier: they go on. */
 static bool pass_barrier(Machine *m) {
   bool any = false;
   for (int t = 0; t < m->n; t++) any |= m->waits[t];
-  for (int t = 0; t < m->n; t++) m->waits[t] = false;
+  for (int t = 0; t < m->n; t++) {
+    if (m->held[t] && !m->faulty)
+      machine_fault(m, &m->code->at[m->pc[t]], "not all lanes of the warp come to it");
+    m->waits[t] = false;
+  }
   return any;
 }
 
@@ -96,10 +120,12 @@ static void run_block(Machine *m) {
   int pc;
   memset(m->pc, 0, sizeof *m->pc * (size_t)m->n);
   memset(m->waits, 0, (size_t)m->n);
+  memset(m->held, 0, (size_t)m->n);
   memset(m->shared, 0xff, m->shared_size); /* NaN */
   do
     while (!m->faulty && choose(m, &pc)) {
       const Instr *i = &m->code->at[pc];
+      if (is_collective(i)) hold_parts_of_warps(m);
       for (int t = 0; t < m->n; t++)
         if (m->here[t]) m->pc[t]++;
       i->execute(m, i);
@@ -121,9 +147,11 @@ bool ptx_run(PtxKernel *k, const unsigned grid[3], const unsigned block[3], size
   m.pc = calloc((size_t)n, sizeof *m.pc);
   m.here = calloc((size_t)n, 1);
   m.waits = calloc((size_t)n, 1);
+  m.held = calloc((size_t)n, 1);
   for (m.at[2] = 0; m.at[2] < grid[2] && !m.faulty; m.at[2]++)
     for (m.at[1] = 0; m.at[1] < grid[1] && !m.faulty; m.at[1]++)
       for (m.at[0] = 0; m.at[0] < grid[0] && !m.faulty; m.at[0]++) run_block(&m);
   free(m.registers), free(m.shared), free(m.local), free(m.pc), free(m.here), free(m.waits);
+  free(m.held);
   return !m.faulty;
 }

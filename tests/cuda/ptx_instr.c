@@ -188,6 +188,8 @@ static uint64_t saturated(double d, Type t) {
 
 /* cvt[.rounding].to.from d, a; an integer goes to float in one rounding */
 static bool do_cvt(Machine *m, const Instr *i) {
+  if (strstr(i->words[i->n_words - 2], "x2"))
+    return machine_fault(m, i, "the conversion is not known");
   Type to = type_of(i->words[i->n_words - 2]), from = last_type(i);
   each_thread(m, i, t) {
     uint64_t v = get(m, t, &i->operands[1]), out;
@@ -228,7 +230,8 @@ static double float_op(const char *op, double a, double b, double c, Type t, boo
   return 0;
 }
 
-static uint64_t int_op(const Instr *i, uint64_t a, uint64_t b, uint64_t c, Type t, bool *known) {
+static uint64_t int_op(const Instr *i, const uint64_t *in, Type t, bool *known) {
+  uint64_t a = in[0], b = in[1], c = in[2];
   const char *op = i->words[0];
   bool is_signed = t.kind == 's';
   int64_t x = as_signed(a, t.bits), y = as_signed(b, t.bits);
@@ -266,6 +269,11 @@ static uint64_t int_op(const Instr *i, uint64_t a, uint64_t b, uint64_t c, Type 
     uint64_t field = at >= t.bits || !n ? 0 : cut(u >> at, n);
     return is_signed && n ? (uint64_t)as_signed(field, n) : field;
   }
+  if (!strcmp(op, "bfi")) {
+    int at = (int)(c & 255), n = (int)(in[3] & 255);
+    uint64_t mask = at >= t.bits || !n ? 0 : cut(~0ull, n) << at;
+    return (b & ~mask) | (a << (at & 63) & mask);
+  }
   if (!strcmp(op, "shf")) { /* the high word of (b, a) moved left, or the low one moved right */
     uint64_t both = v << 32 | u;
     int n = (int)(c & 31);
@@ -280,23 +288,26 @@ static uint64_t int_op(const Instr *i, uint64_t a, uint64_t b, uint64_t c, Type 
   return 0;
 }
 
+/* Of one value, or of one half of "f16x2". */
+static uint64_t compute(const Instr *i, const uint64_t *v, Type t, bool *known) {
+  if (t.kind != 'f') return int_op(i, v, t, known);
+  double out =
+      float_op(i->words[0], as_float(v[0], t), as_float(v[1], t), as_float(v[2], t), t, known);
+  return from_float(out, t);
+}
+
 static bool do_math(Machine *m, const Instr *i) {
   Type t = last_type(i);
-  bool known = true, wide = instr_has(i, "wide");
+  const char *op = i->words[0];
+  bool known = true, is_pair = strstr(i->words[i->n_words - 1], "x2") != NULL;
+  bool counts = !strcmp(op, "popc") || !strcmp(op, "clz");
+  int bits = counts ? 32 : instr_has(i, "wide") ? 2 * t.bits : t.bits;
   each_thread(m, i, th) {
-    uint64_t v[3] = {0};
-    for (int k = 1; k < i->n && k <= 3; k++) v[k - 1] = get(m, th, &i->operands[k]);
-    uint64_t out;
-    if (t.kind == 'f')
-      out = from_float(
-          float_op(i->words[0], as_float(v[0], t), as_float(v[1], t), as_float(v[2], t), t, &known),
-          t);
-    else {
-      int bits = wide                                                          ? 2 * t.bits
-                 : !strcmp(i->words[0], "popc") || !strcmp(i->words[0], "clz") ? 32
-                                                                               : t.bits;
-      out = cut(int_op(i, v[0], v[1], v[2], t, &known), bits);
-    }
+    uint64_t v[4] = {0}, high[4];
+    for (int k = 1; k < i->n && k <= 4; k++) v[k - 1] = get(m, th, &i->operands[k]);
+    for (int k = 0; k < 4; k++) high[k] = v[k] >> 16;
+    uint64_t out = cut(compute(i, v, t, &known), bits);
+    if (is_pair) out |= cut(compute(i, high, t, &known), 16) << 16;
     if (!known) return machine_fault(m, i, "the operation is not known");
     set(m, th, &i->operands[0], out);
   }
@@ -331,6 +342,8 @@ static bool compare_ints(const char *op, uint64_t a, uint64_t b, Type t) {
 
 /* setp.op[.bool].type p, a, b[, q] */
 static bool do_setp(Machine *m, const Instr *i) {
+  if (strstr(i->words[i->n_words - 1], "x2"))
+    return machine_fault(m, i, "the comparison is not known");
   Type t = last_type(i);
   each_thread(m, i, th) {
     uint64_t a = get(m, th, &i->operands[1]), b = get(m, th, &i->operands[2]);
@@ -394,10 +407,10 @@ Execute *ptx_instruction(const Instr *i) {
               {"red", do_atom},       {"activemask", do_activemask},
               {"shfl", warp_shuffle}, {"ldmatrix", warp_ldmatrix},
               {"mma", warp_mma}};
-  static const char *const arithmetic[] = {"add",  "sub",  "mul",  "mad", "div",     "rem", "min",
-                                           "max",  "neg",  "abs",  "and", "or",      "xor", "not",
-                                           "cnot", "popc", "clz",  "shl", "shr",     "bfe", "shf",
-                                           "prmt", "fma",  "sqrt", "rcp", "copysign"};
+  static const char *const arithmetic[] = {"add",  "sub",  "mul", "mad",  "div", "rem",     "min",
+                                           "max",  "neg",  "abs", "and",  "or",  "xor",     "not",
+                                           "cnot", "popc", "clz", "shl",  "shr", "bfe",     "bfi",
+                                           "shf",  "prmt", "fma", "sqrt", "rcp", "copysign"};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     if (!strcmp(rows[k].name, i->words[0])) return rows[k].execute;
   for (size_t k = 0; k < sizeof arithmetic / sizeof *arithmetic; k++)

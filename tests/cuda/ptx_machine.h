@@ -16,6 +16,7 @@ struct Machine {
   PtxMemory *memory;
   int *pc;
   bool *here, *waits; /* takes part in this step; is at the barrier */
+  bool *held;         /* waits for other lanes of its warp */
   bool faulty;
   char *why;
   size_t size;

@@ -61,7 +61,7 @@ expect 0 'E0601: a data race between threads of a block' "$tvms" explain E0601
 expect 0 '' "$tvms" build net.tvms --target 'sim -model=opencl' -o net.so
 expect 0 'target    sim -model=opencl' "$tvms" inspect net.so
 expect 1 'runs in this process only' "$tvms" build net.tvms --target 'sim -sanitize' -o net.so
-expect 1 'the sim target writes no device code' "$tvms" build net.tvms --target sim --emit opencl -o net.cl
+expect 1 'the sim target writes no OpenCL C: use --target opencl' "$tvms" build net.tvms --target sim --emit opencl -o net.cl
 cat >test_race.tvms <<'T'
 import numpy as np
 @T.prim_func
