@@ -6,13 +6,16 @@
  * each thread has for itself. */
 #include "lower/device/device.h"
 
+#define DYNAMIC "max_dynamic_shared_memory_per_block"
+
 typedef struct Limits {
   const char *kernel;
   const Target *target;
-  int64_t most_threads, most_shared;
-  int64_t shared;  /* bytes, of the launch that is open */
-  Map differs;     /* variables that may differ by thread of a block */
-  Node *divergent; /* the branch or loop that not all threads come to, or NULL */
+  const TargetModel *model; /* whose other limits hold; or NULL */
+  int64_t most_threads, most_shared, most_dynamic;
+  int64_t shared, dynamic; /* bytes, of the launch that is open */
+  Map differs;             /* variables that may differ by thread of a block */
+  Node *divergent;         /* the branch or loop that not all threads come to, or NULL */
 } Limits;
 
 static _Noreturn void refuse(const Limits *l, Node *n, const char *what) {
@@ -49,7 +52,7 @@ static WalkResult add_shared(Walker *w, Node *n) {
                         AS(Var, a->var)->name, ir_print(*e, NULL)));
     nbytes = known ? nbytes * extent : 0;
   }
-  if (is_shared) l->shared += nbytes;
+  if (is_shared) *(str_same(scope, "shared.dyn") ? &l->dynamic : &l->shared) += nbytes;
   return WALK_ON;
 }
 
@@ -106,13 +109,31 @@ static WalkResult find_divergence(Walker *w, Node *n) {
 
 /* ---- launches ---- */
 
-static void check_launch(Limits *l, Node *launch) {
+/* One axis by itself. */
+static void check_axis(Limits *l, Node *n, int axis, int64_t extent) {
+  const char *tag = launch_tag(n);
+  if (!l->model) return;
+  if (axis < 3 && extent > l->model->grid[axis])
+    refuse(l, n,
+           str_format("there are %lld blocks along %s, but the target has at most %lld: fuse the "
+                      "loops, and bind them to blockIdx.x",
+                      (long long)extent, tag, (long long)l->model->grid[axis]));
+  if (axis >= 3 && extent > l->model->block[axis - 3] && extent <= l->most_threads)
+    refuse(l, n,
+           str_format("a block has %lld threads along %s, but the target has at most %lld: bind "
+                      "the loop to threadIdx.x, or split it",
+                      (long long)extent, tag, (long long)l->model->block[axis - 3]));
+}
+
+static void check_threads(Limits *l, Node *launch) {
   int64_t threads = 1, extent;
   for (Node *n = launch; is_launch(n); n = AS(AttrStmt, n)->body) {
     int axis = launch_axis(launch_tag(n));
     if (axis < 0) refuse(l, n, str_format("no thread axis '%s' can be launched", launch_tag(n)));
+    bool known = expr_is_const_int(AS(AttrStmt, n)->value, &extent);
+    if (known) check_axis(l, n, axis, extent);
     if (axis < 3) continue;
-    if (!expr_is_const_int(AS(AttrStmt, n)->value, &extent))
+    if (!known)
       refuse(l, n,
              str_format("the threads of a block along %s must be a constant number, but are %s: "
                         "split the loop, and bind the part of constant size",
@@ -125,17 +146,34 @@ static void check_launch(Limits *l, Node *launch) {
                       "that are bound to threadIdx (or, if the device can do more, build with "
                       "-max_threads_per_block=%lld)",
                       (long long)threads, (long long)l->most_threads, (long long)threads));
-  l->shared = 0;
+}
+
+static void check_shared(Limits *l, Node *launch) {
+  if (l->shared > l->most_shared)
+    refuse(l, launch,
+           str_format("a block has %lld bytes of shared memory, but the target has at most %lld: "
+                      "choose smaller tiles%s (or, if the device can do more, build with "
+                      "-max_shared_memory_per_block=%lld)",
+                      (long long)l->shared, (long long)l->most_shared,
+                      l->most_dynamic > l->most_shared ? ", or memory of scope shared.dyn" : "",
+                      (long long)l->shared));
+  if (l->shared + l->dynamic > l->most_dynamic)
+    refuse(
+        l, launch,
+        str_format("a block has %lld bytes of shared memory, %lld of them dynamic, but the "
+                   "target has at most %lld: choose smaller tiles, or fewer stages of a pipeline",
+                   (long long)(l->shared + l->dynamic), (long long)l->dynamic,
+                   (long long)l->most_dynamic));
+}
+
+static void check_launch(Limits *l, Node *launch) {
+  check_threads(l, launch);
+  l->shared = l->dynamic = 0;
   Walker w = {.enter = add_shared, .context = l},
          barriers = {.enter = find_divergence, .context = l};
   walk(&w, launch);
   walk(&barriers, launch);
-  if (l->shared > l->most_shared)
-    refuse(l, launch,
-           str_format("a block has %lld bytes of shared memory, but the target has at most %lld: "
-                      "choose smaller tiles (or, if the device can do more, build with "
-                      "-max_shared_memory_per_block=%lld)",
-                      (long long)l->shared, (long long)l->most_shared, (long long)l->shared));
+  check_shared(l, launch);
 }
 
 static WalkResult find_launches(Walker *w, Node *n) {
@@ -156,7 +194,10 @@ Node *pass_verify_gpu_code(Node *n, const PassContext *context) {
   Limits l = {.kernel = name_of(context, n),
               .target = context->target,
               .most_threads = target_option_int(context->target, "max_threads_per_block"),
+              .model = target_model(context->target),
               .most_shared = target_option_int(context->target, "max_shared_memory_per_block")};
+  bool tells = map_has(&context->target->options, str_intern(DYNAMIC));
+  l.most_dynamic = tells ? target_option_int(context->target, DYNAMIC) : l.most_shared;
   Walker w = {.enter = find_launches, .context = &l};
   walk(&w, AS(PrimFunc, n)->body);
   return n;

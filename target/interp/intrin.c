@@ -283,6 +283,9 @@ static const struct {
     {"tvm_warp_shuffle_down", compile_warp_call},
     {"tvm_warp_shuffle_xor", compile_warp_call},
     {"tvm_warp_activemask", compile_warp_call},
+    {"ptx_cp_async", compile_async},
+    {"ptx_commit_group", compile_commit},
+    {"ptx_wait_group", compile_wait},
 };
 
 static const Code *compile_operand(Compiler *c, Call *n, int i, Operands as) {
