@@ -1,5 +1,6 @@
 /* buffer.c -- buffers, their loads and stores, and the statements around them. */
 #include "ir/ir_impl.h"
+#include <ctype.h>
 
 Node *buffer_new(const char *name, DataType elem, NodeVec shape, const char *scope, Span span) {
   Node *data = pointer_var_new(name, elem, scope, span);
@@ -11,6 +12,12 @@ const char *buffer_scope(const Node *buffer) {
   const Node *data = AS(Buffer, buffer)->data;
   const char *scope = IS(Var, data) ? AS(Var, data)->scope : NULL;
   return scope && *scope ? scope : "global";
+}
+
+bool scope_is_fragment(const char *scope) {
+  const char *dot = scope && scope[0] == 'm' ? strstr(scope, ".matrix") : NULL;
+  char which = dot ? dot[strlen(".matrix")] : '\0';
+  return which >= 'A' && which <= 'C' && isdigit((unsigned char)scope[1]);
 }
 
 /* ---- access ---- */

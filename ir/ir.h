@@ -268,6 +268,8 @@ Effect expr_effect(Node *n);
 /* A compact buffer with its own pointer variable of that scope. align 0: the default, 64 bytes. */
 Node *buffer_new(const char *name, DataType elem, NodeVec shape, const char *scope, Span span);
 const char *buffer_scope(const Node *buffer); /* "global" if none is given */
+/* "m16n8k16.matrixA": a matrix that the threads of a warp hold together, in an order of its own. */
+bool scope_is_fragment(const char *scope);
 
 /* ---- operators (op.c) ---- */
 

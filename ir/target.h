@@ -33,6 +33,15 @@ TargetCpu target_cpu(const Target *t);
 /* Has it the feature, a FEATURE of target_cpu.def? Raises ValueError for other names. */
 bool target_has(const Target *t, const char *feature, Span span);
 
+/* What is known of a GPU by its architecture. Raises TargetError for an unknown one. */
+typedef struct TargetGpu {
+  const char *name, *ptx;
+  int64_t shared_bytes; /* of one block */
+} TargetGpu;
+const TargetGpu *target_gpu(const Target *t); /* of a target with the option arch */
+int target_gpu_number(const TargetGpu *g);    /* 80 of sm_80 */
+/* A number that programs for a device keep to; what is 0 follows from the architecture. */
+int64_t target_limit(const Target *t, const char *name);
 /* Has it kernels of blocks of threads? */
 bool target_is_gpu(const Target *t);
 /* What a target with kernels runs the host's part of its modules by: an llvm target. */

@@ -23,6 +23,17 @@
 /* Buffers of constant size with at most so many bytes lie on the stack of a kernel. */
 enum { LOWER_STACK_BUFFER = 16 << 10 };
 
+/* Memory that the threads of a block share has a fixed place in a kernel if it is of scope
+ * "shared", up to this many bytes. What is more, and all of scope "shared.dyn", lies in one piece
+ * whose size is told at launch: arrays (Vars) at offsets in bytes. */
+enum { LOWER_STATIC_SHARED = 48 << 10 };
+typedef struct DynamicShared {
+  NodeVec vars;
+  VEC(int64_t) offsets;
+  int64_t nbytes; /* 0: there is none */
+} DynamicShared;
+DynamicShared lower_dynamic_shared(PrimFunc *kernel);
+
 /* Runs the pipeline of the target's kind. Raises on what can't be lowered, with its span. */
 Node *lower_module(Node *module, const Target *target);
 Node *lower_module_watched(Node *module, const Target *target, const Instruments *instruments);

@@ -27,6 +27,7 @@ typedef struct LowerDevice {
   bool is_device; /* false: on the CPU */
   DLDeviceType type;
   int id;
+  int align; /* kernels count on it that pointers are multiples of so many bytes */
 } LowerDevice;
 LowerDevice lower_device(const Target *target); /* NULL: the CPU */
 

@@ -24,6 +24,13 @@ const EmitForm *emit_form_of_path(const char *path) {
   return NULL;
 }
 
+const EmitForm *emit_form_of_target(const char *kind) {
+  if (str_same(kind, "llvm")) return emit_form("llvm-ir");
+  for (int i = 0; i < FORMS; i++)
+    if (forms[i].is_text && str_same(forms[i].target, kind)) return &forms[i];
+  return NULL;
+}
+
 const char *emit_form_words(void) {
   Str s = {0};
   for (int i = 0; i < FORMS; i++) str_printf(&s, "%s%s", i ? ", " : "", forms[i].word);

@@ -49,7 +49,13 @@ static void emit(Node *module, const Target *target, EmitKind kind, const char *
   plugin()->emit(module, target, kind, path);
 }
 
+static const char *device_code(Node *module, const Target *target) {
+  return plugin()->device_code(module, target);
+}
+
 const Backend backend_llvm = {.name = "llvm",
                               .doc = "machine code of the host or another CPU, through LLVM",
                               .load = load,
-                              .emit = emit};
+                              .emit = emit,
+                              .device_code = device_code,
+                              .device_text = EMIT_PTX};

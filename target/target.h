@@ -16,7 +16,8 @@ typedef enum {
   EMIT_ARCHIVE,
   EMIT_SHARED,
   EMIT_C,
-  EMIT_DEVICE,
+  EMIT_OPENCL,
+  EMIT_PTX,
   EMIT_LOWERED /* the lowered module itself: the work of no back end */
 } EmitKind;
 
@@ -32,8 +33,10 @@ typedef struct EmitForm {
 const EmitForm *
 emit_form(const char *word); /* or its suffix without the dot; NULL if there is none */
 const EmitForm *emit_form_of_path(const char *path); /* by its ending; NULL */
-const char *emit_form_words(void);                   /* "so, obj, archive, ..." */
-const char *emit_form_endings(void);                 /* ".so, .o, .a, ..." */
+/* What a target's code is printed as. LLVM's is its IR; NULL: it has no text. */
+const EmitForm *emit_form_of_target(const char *kind);
+const char *emit_form_words(void);   /* "so, obj, archive, ..." */
+const char *emit_form_endings(void); /* ".so, .o, .a, ..." */
 
 typedef struct Backend {
   const char *name; /* as in a target's kind */
@@ -45,6 +48,10 @@ typedef struct Backend {
   /* Writes a file: to a temporary name first, renamed when whole. NULL: this back end writes none.
    */
   void (*emit)(Node *module, const Target *target, EmitKind kind, const char *path);
+  /* The text of the module's device functions, of kind `device_text`. NULL: this back end makes
+   * code for CPUs only. */
+  const char *(*device_code)(Node *module, const Target *target);
+  EmitKind device_text;
 } Backend;
 
 /* What calls of modules that check themselves ("sim -sanitize") found: of the last call, NULL if
@@ -58,6 +65,10 @@ const Backend *backend_that_writes(const Target *target); /* raises ValueError i
 /* The text of a lowered module in a form that is one. Raises. */
 const char *emit_form_text(Node *lowered, const Target *target, const EmitForm *form);
 
-extern const Backend backend_llvm, backend_interp, backend_c, backend_opencl, backend_sim;
+/* Raises: this back end does not write files of this kind, but another one does. */
+_Noreturn void backend_refuse(const char *name, EmitKind kind);
+
+extern const Backend backend_llvm, backend_interp, backend_c, backend_cuda, backend_opencl,
+    backend_sim;
 
 #endif

@@ -5,7 +5,9 @@
  * between its least and greatest index is written, in every run of the statement: not if it stands
  * in a loop that may have no step, or under a condition that says more than that the index is
  * inside the buffer, or that a loop is in its first step. A view of a region is taken for a load of
- * it all. Blocks are looked into: what they declare may be more than what they do. */
+ * it all; of a fragment, which only tensor intrinsics touch and no other way than as a whole, for
+ * what the block declares. Else blocks are looked into: what they declare may be more than what
+ * they do. */
 #include "ir/analysis/first_write.h"
 #include "ir/analysis/touched.h"
 
@@ -175,6 +177,13 @@ static void order_write(Order *o, NodeVec indices, Span span) {
   if (is_unconditional(o, indices, w.region, &w.once)) vec_push(&o->written, w);
 }
 
+/* By a view of a fragment. */
+static void order_write_region(Order *o, Node *region) {
+  Written w = {
+      .region = substitute(region, &o->bindings), .loops = loops_from(o->loops, 0), .depth = -1};
+  if (!o->unsure && !o->conds.len) vec_push(&o->written, w);
+}
+
 static void order_store(Order *o, BufferStore *s) {
   order_expr(o, s->value);
   order_expr(o, s->predicate);
@@ -234,6 +243,12 @@ static bool reduces_inside(Order *o, const BlockRealize *r) {
   return true;
 }
 
+static bool declares_read(const Block *b, const Node *buffer) {
+  for each (Node *, r, &b->reads)
+    if (AS(BufferRegion, *r)->buffer == buffer) return true;
+  return false;
+}
+
 static void order_realize(Order *o, BlockRealize *r) {
   Block *b = AS(Block, r->block);
   for each (Node *, v, &r->iter_values) order_expr(o, *v);
@@ -241,9 +256,12 @@ static void order_realize(Order *o, BlockRealize *r) {
   for (int i = 0; i < r->iter_values.len; i++)
     map_set(&o->bindings, AS(IterVar, b->iter_vars.at[i])->var,
             substitute(r->iter_values.at[i], &o->bindings));
+  bool only_writes = scope_is_fragment(buffer_scope(o->buffer)) && !declares_read(b, o->buffer);
   for each (Node *, m, &b->match_buffers) {
     Node *source = AS(MatchBufferRegion, *m)->source;
-    if (AS(BufferRegion, source)->buffer == o->buffer) order_read(o, source);
+    if (AS(BufferRegion, source)->buffer != o->buffer) continue;
+    if (only_writes) order_write_region(o, source);
+    else order_read(o, source);
   }
   if (b->init && reduces_inside(o, r)) order_under(o, r->predicate, b->init);
   order_under(o, r->predicate, b->body);

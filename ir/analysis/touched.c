@@ -73,11 +73,13 @@ static void add_region(Touched *t, const Block *conditional, Node *region, const
     Node *min = substitute(AS(Range, *d)->min, bindings);
     Node *extent = substitute(AS(Range, *d)->extent, bindings);
     Node *last = expr_sub(expr_add(min, extent), int_imm(extent->dtype, 1, extent->span));
-    Node *least, *greatest, *unused;
+    Node *least = NULL, *greatest = NULL, *unused;
     bool fixed = expr_effect(min) == EFFECT_PURE && expr_effect(last) == EFFECT_PURE;
     bool known = fixed && arith_bounds_over(min, &ranges, &least, &unused) &&
                  arith_bounds_over(last, &ranges, &unused, &greatest);
-    exact = exact && known && expr_is_one(extent);
+    bool stays = known && node_equal(least, min, false, NULL) &&
+                 node_equal(greatest, last, false, NULL); /* the same in all steps */
+    exact = exact && known && (stays || expr_is_one(extent));
     vec_push(&mins, min);
     if (known && conditional) clip(conditional, AS(Range, *d), &least, &greatest, facts);
     vec_push(&lo, known ? least : NULL);

@@ -82,11 +82,11 @@ static Value built_export(BuiltinCall *call) {
 static Value built_inspect_source(BuiltinCall *call) {
   BuiltModule *m = with_source(call);
   const char *word = value_as_text(call->args[0], "a form", call->spans[0]);
-  if (!*word) word = str_same(m->target->kind, "llvm") ? "llvm-ir" : m->target->kind;
-  const EmitForm *form = emit_form(word);
+  const EmitForm *form = *word ? emit_form(word) : emit_form_of_target(m->target->kind);
   if (!form || !form->is_text)
     raise("ValueError", call->spans[0],
-          "'%s' is no form of text; there are: asm, llvm-ir, c, opencl, tvms-lowered", word);
+          "'%s' is no form of text; there are: asm, llvm-ir, c, opencl, ptx, tvms-lowered",
+          *word ? word : m->target->kind);
   return value_str(emit_form_text(lowered_again(m), m->target, form));
 }
 
@@ -115,7 +115,7 @@ static const Builtin built_methods[] = {
     {"export_library", "file_name, *, addons=None, workspace_dir=None, **options", built_export,
      "writes the module as a library"},
     {"inspect_source", "fmt=''", built_inspect_source,
-     "its text: asm, llvm-ir, c, opencl, tvms-lowered"},
+     "its text: asm, llvm-ir, c, opencl, ptx, tvms-lowered"},
     {"get_source", "fmt=''", built_inspect_source, "as inspect_source"},
     {"implements_function", "name, query_imports=False", built_implements,
      "is there a function of that name?"},
@@ -125,14 +125,21 @@ static const Builtin built_methods[] = {
 };
 enum { BUILT_METHODS = sizeof built_methods / sizeof *built_methods };
 
+/* The parts of a module for devices: in ours they are texts in the host's part. */
+static Value built_imports(Value v) {
+  const BuiltModule *m = v.object;
+  ValueVec parts = {0};
+  if (m->source && !str_same(m->target->device, "cpu")) vec_push(&parts, v);
+  return value_list(parts);
+}
+
 static Value built_get_attr(Value v, const char *name, Span span) {
   Value f = built_function(v, name);
   if (!f.type) f = builtin_method(built_methods, BUILT_METHODS, v, name);
   if (f.type) return f;
   if (str_same(name, "entry_func")) return built_entry(v, span);
   if (str_same(name, "entry_name")) return value_str(entry_name(v, span));
-  if (str_same(name, "imported_modules") || str_same(name, "imports"))
-    return value_list((ValueVec){0});
+  if (str_same(name, "imported_modules") || str_same(name, "imports")) return built_imports(v);
   return f;
 }
 

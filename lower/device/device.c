@@ -5,11 +5,13 @@ LowerDevice lower_device(const Target *target) {
   static const struct {
     const char *name;
     DLDeviceType type;
-  } kinds[] = {{"opencl", kDLOpenCL}, {"cuda", kDLCUDA}, {"metal", kDLMetal}};
+    int align;
+  } kinds[] = {{"opencl", kDLOpenCL, 1}, {"cuda", kDLCUDA, 16}, {"metal", kDLMetal, 1}};
   for (size_t i = 0; target && i < sizeof kinds / sizeof *kinds; i++)
     if (str_same(kinds[i].name, target->device))
-      return (LowerDevice){true, kinds[i].type, (int)target_option_int(target, "device-id")};
-  return (LowerDevice){false, kDLCPU, 0};
+      return (LowerDevice){true, kinds[i].type, (int)target_option_int(target, "device-id"),
+                           kinds[i].align};
+  return (LowerDevice){false, kDLCPU, 0, 1};
 }
 
 static WalkResult find_launch(Walker *w, Node *n) {

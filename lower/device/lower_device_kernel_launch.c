@@ -2,9 +2,9 @@
  *
  * In:  host functions that call functions with attribute tvms.device (after SplitHostDevice).
  * Out: tvms_device_launch with the numbers of blocks and threads, which the launches at the head of
- * the function give; memory that a host function allocates, and constants that it hands over, are
- * the device's. The argument `source` names the function: who writes device code puts the text
- * there. */
+ * the function give, and the bytes of shared memory that is told at launch; memory that a host
+ * function allocates, and constants that it hands over, are the device's. The argument `source`
+ * names the function: who writes device code puts the text there. */
 #include "lower/device/device.h"
 
 typedef struct LowerLaunch {
@@ -40,6 +40,7 @@ static Node *dims_of(Host *h, PrimFunc *kernel, NodeVec args) {
     dims[launch_axis(launch_tag(n))] =
         expr_cast(INT64, substitute(AS(AttrStmt, n)->value, &bound), h->span);
   for (int i = 0; i < LAUNCH_AXES; i++) vec_push(&out, dims[i]);
+  vec_push(&out, int_imm(INT64, lower_dynamic_shared(kernel).nbytes, h->span));
   return host_array(h, "dims", INT64, out);
 }
 

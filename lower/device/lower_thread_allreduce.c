@@ -1,11 +1,12 @@
-/* lower_thread_allreduce.c -- reductions across the threads of a block, through shared memory.
+/* lower_thread_allreduce.c -- reductions across the threads of a block.
  *
  * In:  T.tvm_thread_allreduce in the scope of a T.comm_reducer, in launches whose blocks have a
  * constant number of threads.
- * Out: each thread puts its values into shared memory; then half of the threads take in those of
+ * Out: exchanges within warps where the target has them (warp_allreduce.c). Else through shared
+ * memory: each thread puts its values into shared memory; then half of the threads take in those of
  * the other half, until the first has all. Barriers stand between, and before the memory is used
  * again. */
-#include "lower/device/device.h"
+#include "lower/device/allreduce.h"
 
 typedef struct Thread {
   Node *var;
@@ -18,17 +19,8 @@ typedef struct Lowering {
   Thread threads[LAUNCH_AXES];
   int n;
   NodeVec memory; /* shared buffers of the launch that is open */
+  int warp;       /* of the target */
 } Lowering;
-
-typedef struct Allreduce {
-  CommReducer *by;
-  NodeVec sources, results;
-  Node *cond;
-  NodeVec memory;     /* a shared buffer for each value */
-  Node *number, *row; /* of the thread in its group; where the group's values begin */
-  int64_t count, groups;
-  Span span;
-} Allreduce;
 
 /* ---- reading the call ---- */
 
@@ -74,28 +66,41 @@ static Node *linear(const Lowering *l, bool reduces, int64_t *count, Span span) 
 
 /* ---- building ---- */
 
-static Node *barrier(Span span) {
+Node *allreduce_barrier(Span span) {
   return stmt_evaluate(
       expr_call("tvm_storage_sync", INT32, NODES(string_imm("shared", span)), span), span);
 }
 
+Node *allreduce_int(Allreduce *a, int64_t value) { return int_imm(INT32, value, a->span); }
+
+Node *allreduce_source(Allreduce *a, int i) {
+  Node *value = expr_cast(a->by->lhs.at[i]->dtype, a->sources.at[i], a->span);
+  Node *nothing = expr_cast(value->dtype, a->by->identity.at[i], a->span);
+  if (expr_is_one(a->cond)) return value;
+  return expr_call("if_then_else", value->dtype, NODES(a->cond, value, nothing), a->span);
+}
+
+void allreduce_allocate(Allreduce *a, int64_t count) {
+  for (int i = 0; i < a->sources.len; i++)
+    vec_push(&a->memory, buffer_new("reduced", a->by->lhs.at[i]->dtype,
+                                    NODES(allreduce_int(a, count)), "shared", a->span));
+}
+
+static Node *index_of(Allreduce *a, Node *number) {
+  return expr_add(expr_mul(a->group, allreduce_int(a, a->count)), number);
+}
+
 static Node *value_at(Allreduce *a, int i, Node *number) {
-  return expr_load(a->memory.at[i], NODES(expr_add(a->row, number)), a->span);
+  return expr_load(a->memory.at[i], NODES(index_of(a, number)), a->span);
 }
 
 static Node *put(Allreduce *a, int i, Node *value) {
-  return stmt_store(a->memory.at[i], NODES(expr_add(a->row, a->number)), value, a->span);
+  return stmt_store(a->memory.at[i], NODES(index_of(a, a->number)), value, a->span);
 }
 
 static Node *deposit(Allreduce *a) {
   NodeVec stmts = {0};
-  for (int i = 0; i < a->sources.len; i++) {
-    Node *value = expr_cast(a->by->lhs.at[i]->dtype, a->sources.at[i], a->span);
-    Node *nothing = expr_cast(value->dtype, a->by->identity.at[i], a->span);
-    if (!expr_is_one(a->cond))
-      value = expr_call("if_then_else", value->dtype, NODES(a->cond, value, nothing), a->span);
-    vec_push(&stmts, put(a, i, value));
-  }
+  for (int i = 0; i < a->sources.len; i++) vec_push(&stmts, put(a, i, allreduce_source(a, i)));
   return stmt_seq(stmts, a->span);
 }
 
@@ -126,37 +131,53 @@ static Node *halve(Allreduce *a, int64_t step) {
   return MAKE(IfThenElse, a->span, VOID_TYPE, .cond = cond, .then = body);
 }
 
-/* To the element or the pointer that the call names. */
-static Node *give(Allreduce *a, int i) {
-  Node *to = a->results.at[i], *value = value_at(a, i, int_imm(INT32, 0, a->span));
+/* To the element or the pointer. */
+Node *allreduce_give(Allreduce *a, int i, Node *value) {
+  Node *to = a->results.at[i];
   if (IS(BufferLoad, to))
     return stmt_store(AS(BufferLoad, to)->buffer, AS(BufferLoad, to)->indices, value, a->span);
   Node *view = MAKE(Buffer, a->span, VOID_TYPE, .name = "result", .elem = value->dtype, .data = to,
-                    .align = dtype_nbytes(value->dtype), .shape = NODES(int_imm(INT32, 1, a->span)),
+                    .align = dtype_nbytes(value->dtype), .shape = NODES(allreduce_int(a, 1)),
                     .offset_factor = 1);
-  return stmt_store(view, NODES(int_imm(INT32, 0, a->span)), value, a->span);
+  return stmt_store(view, NODES(allreduce_int(a, 0)), value, a->span);
 }
 
-static Node *lower(Lowering *l, Allreduce *a) {
-  int64_t count, step = 1;
-  a->number = linear(l, true, &a->count, a->span);
-  a->row = expr_mul(linear(l, false, &a->groups, a->span), int_imm(INT32, a->count, a->span));
-  count = a->count * a->groups;
-  for (int i = 0; i < a->sources.len; i++) {
-    Node *buffer = buffer_new("reduced", a->by->lhs.at[i]->dtype,
-                              NODES(int_imm(INT32, count, a->span)), "shared", a->span);
-    vec_push(&a->memory, buffer);
-    vec_push(&l->memory, buffer);
-  }
-  NodeVec stmts = NODES(deposit(a), barrier(a->span));
+static Node *through_memory(Allreduce *a) {
+  int64_t step = 1;
+  allreduce_allocate(a, a->count * a->groups);
+  NodeVec stmts = NODES(deposit(a), allreduce_barrier(a->span));
   while (2 * step < a->count) step *= 2;
   for (; step > 0 && a->count > 1; step /= 2) {
     vec_push(&stmts, halve(a, step));
-    vec_push(&stmts, barrier(a->span));
+    vec_push(&stmts, allreduce_barrier(a->span));
   }
-  for (int i = 0; i < a->results.len; i++) vec_push(&stmts, give(a, i));
-  vec_push(&stmts, barrier(a->span));
+  for (int i = 0; i < a->results.len; i++)
+    vec_push(&stmts, allreduce_give(a, i, value_at(a, i, allreduce_int(a, 0))));
+  vec_push(&stmts, allreduce_barrier(a->span));
   return stmt_seq(stmts, a->span);
+}
+
+/* Do no threads of other groups stand between those of a group? */
+static bool groups_in_a_row(const Lowering *l) {
+  bool others = false;
+  for (int axis = 3; axis < LAUNCH_AXES; axis++)
+    for (int k = 0; k < l->n; k++) {
+      const Thread *t = &l->threads[k];
+      if (t->axis != axis || t->extent == 1) continue;
+      if (t->reduces && others) return false;
+      others |= !t->reduces;
+    }
+  return true;
+}
+
+static Node *lower(Lowering *l, Allreduce *a) {
+  a->number = linear(l, true, &a->count, a->span);
+  a->group = linear(l, false, &a->groups, a->span);
+  a->in_a_row = groups_in_a_row(l);
+  a->warp = l->warp;
+  Node *body = allreduce_fits_warps(a) ? allreduce_by_warps(a) : through_memory(a);
+  for each (Node *, b, &a->memory) vec_push(&l->memory, *b);
+  return body;
 }
 
 /* ---- the pass ---- */
@@ -196,8 +217,9 @@ static Node *rewrite(Mutator *m, Node *n) {
 }
 
 Node *pass_lower_thread_allreduce(Node *n, const PassContext *context) {
-  (void)context;
-  Lowering l = {0};
+  bool is_device = lower_device(context->target).is_device;
+  Lowering l = {.warp =
+                    is_device ? (int)target_option_int(context->target, "thread_warp_size") : 1};
   Mutator m = {.rewrite = rewrite, .context = &l};
   return mutate_children(&m, n);
 }

@@ -106,8 +106,11 @@ static Node *split_launch(Split *s, Node *launch) {
   for (int i = 0; i < params.len; i++) vec_push(&none, (Node *)NULL);
   Span span = launch->span;
   Node *attrs = dict_with(dict_new(), "tvms.device", int_imm(INT32, 1, span));
-  Node *noalias = dict_get(s->f->attrs, "tir.noalias");
-  if (noalias) attrs = dict_with(attrs, "tir.noalias", noalias);
+  static const char *const kept[] = {"tir.noalias", "tvms.fp_contract"};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    Node *value = dict_get(s->f->attrs, kept[i]);
+    if (value) attrs = dict_with(attrs, kept[i], value);
+  }
   Node *made = MAKE(PrimFunc, span, VOID_TYPE, .params = params, .buffers = none,
                     .ret_dtype = VOID_TYPE, .attrs = attrs, .body = launch);
   Node *global = MAKE(GlobalVar, span, VOID_TYPE, .sinfo = sinfo_object(), .name = kernel_name(s));

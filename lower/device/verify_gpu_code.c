@@ -193,9 +193,9 @@ Node *pass_verify_gpu_code(Node *n, const PassContext *context) {
   if (!target_is_gpu(context->target)) return n;
   Limits l = {.kernel = name_of(context, n),
               .target = context->target,
-              .most_threads = target_option_int(context->target, "max_threads_per_block"),
+              .most_threads = target_limit(context->target, "max_threads_per_block"),
               .model = target_model(context->target),
-              .most_shared = target_option_int(context->target, "max_shared_memory_per_block")};
+              .most_shared = target_limit(context->target, "max_shared_memory_per_block")};
   bool tells = map_has(&context->target->options, str_intern(DYNAMIC));
   l.most_dynamic = tells ? target_option_int(context->target, DYNAMIC) : l.most_shared;
   Walker w = {.enter = find_launches, .context = &l};

@@ -48,6 +48,13 @@ Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span) {
   return memory_call("relax.memory.view", args, sinfo, span);
 }
 
+bool memory_may_begin(const Target *target, Node *byte_offset) {
+  int align = lower_device(target).align;
+  if (align == 1) return true;
+  Modular m = arith_modular(arith_new(), byte_offset);
+  return m.coeff % align == 0 && m.base % align == 0;
+}
+
 Node *memory_new_tensor(Node *sinfo, Span span) {
   NodeVec dims;
   if (!sinfo_tensor_shape(sinfo, &dims))

@@ -15,6 +15,8 @@ bool is_op_call(const Node *n, const char *name); /* a RelaxCall of this operato
 bool memory_is_root(const Node *value);           /* an allocating call, before or after planning */
 Node *memory_call(const char *op, NodeVec args, Node *sinfo, Span span);
 Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span);
+/* May a tensor of a kernel of this target begin there? Not where its vectors would be torn. */
+bool memory_may_begin(const Target *target, Node *byte_offset);
 Node *memory_new_tensor(Node *sinfo, Span span); /* R.builtin.alloc_tensor */
 Node *memory_var(const char *name, Node *sinfo, Span span);
 Node *memory_bind(Node *var, Node *value);

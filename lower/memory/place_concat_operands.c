@@ -11,6 +11,7 @@ typedef struct Claim {
 } Claim;
 
 typedef struct Join {
+  const Target *target;
   Node *module;
   Aliases aliases;
   Map entry_dims; /* variables that are known where the function begins */
@@ -63,10 +64,14 @@ static void claim_operands(Join *j, RelaxCall *c) {
     vec_push(&roots, root);
   }
   int nbytes = dtype_nbytes(AS(TensorStructInfo, sinfo_of(whole))->elem);
-  for (int i = 0; i < parts.len; i++) {
-    Node *at = expr_mul(substitute(parts.at[i].to, &bound), int_imm(INT64, nbytes, c->node.span));
-    map_set(&j->claims, roots.at[i], NEW(Claim, whole, at));
+  NodeVec offsets = {0};
+  for each (KernelPart, p, &parts) {
+    Node *at = expr_mul(substitute(p->to, &bound), int_imm(INT64, nbytes, c->node.span));
+    if (!memory_may_begin(j->target, at)) return;
+    vec_push(&offsets, at);
   }
+  for (int i = 0; i < parts.len; i++)
+    map_set(&j->claims, roots.at[i], NEW(Claim, whole, offsets.at[i]));
   map_set(&j->dropped, c, c);
 }
 
@@ -104,7 +109,9 @@ static WalkResult note_var(Walker *w, Node *n) {
 }
 
 Node *pass_place_concat_operands(Node *function, const PassContext *context) {
-  Join j = {.module = context->module, .aliases = memory_aliases(context->module, function)};
+  Join j = {.target = context->target,
+            .module = context->module,
+            .aliases = memory_aliases(context->module, function)};
   Walker w = {.enter = note_var, .context = &j.entry_dims};
   for each (Node *, p, &AS(Function, function)->params) walk(&w, sinfo_of(*p));
   Bindings b = {rewrite, &j};

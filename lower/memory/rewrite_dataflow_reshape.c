@@ -6,6 +6,7 @@
 #include "lower/memory/size_proof.h"
 
 typedef struct Views {
+  const Target *target;
   Node *module;
   Aliases aliases;
   SizeFacts sizes;
@@ -56,7 +57,8 @@ static Node *view_of(Views *v, RelaxCall *c, PrimFunc *f, NodeVec args, Node *re
   Node *sinfo = c->sinfo_args.at[out];
   int nbytes = dtype_nbytes(AS(TensorStructInfo, sinfo)->elem);
   Node *begin = expr_mul(substitute(parts.at[0].from, &bound), int_imm(INT64, nbytes, (Span){0}));
-  if (!is_inside(v, source, sinfo, begin)) return NULL;
+  bool fits = is_inside(v, source, sinfo, begin) && memory_may_begin(v->target, begin);
+  if (!fits) return NULL;
   return memory_view(source, sinfo, begin, c->node.span);
 }
 
@@ -97,7 +99,8 @@ static void rewrite(Bindings *b, NodeVec bindings, NodeVec *out) {
 }
 
 Node *pass_rewrite_dataflow_reshape(Node *function, const PassContext *context) {
-  Views v = {context->module,
+  Views v = {context->target,
+             context->module,
              memory_aliases(context->module, function),
              {.f = AS(Function, function), .arith = memory_analyzer(AS(Function, function))}};
   Bindings b = {rewrite, &v};

@@ -122,6 +122,17 @@ static Node *rewrite(Mutator *m, Node *n) {
     s.buffer = flat_buffer(m, s.buffer);
     return gc_copy(&s, sizeof s);
   }
+  case NK_BufferRegion: { /* of T.prefetch: from its first element, a row of it */
+    BufferRegion r = *AS(BufferRegion, n);
+    NodeVec mins = {0};
+    for each (Node *, range, &r.region) vec_push(&mins, mutate(m, AS(Range, *range)->min));
+    Node *row = r.region.len ? mutate(m, AS(Range, r.region.at[r.region.len - 1])->extent)
+                             : int_imm(INT32, 1, n->span);
+    r.region = NODES(
+        MAKE(Range, n->span, VOID_TYPE, .min = flat_index(m, r.buffer, mins).at[0], .extent = row));
+    r.buffer = flat_buffer(m, r.buffer);
+    return gc_copy(&r, sizeof r);
+  }
   case NK_DeclBuffer: return declare(m, AS(DeclBuffer, n));
   case NK_Allocate: {
     Allocate a = *AS(Allocate, n);

@@ -4,11 +4,17 @@
  * In:  a loop annotated with "software_pipeline_stage" and "software_pipeline_order": for each
  *      statement of its body (which may be an opaque block with buffers) how many steps later than
  *      its iteration it runs, and its place among the statements of a step. Matched buffers are
- * gone (after LowerMatchBuffer). "software_pipeline_async_stages" is a hint, and dropped. Out: the
- * steps in which only the first stages run, a loop of the steps in which all run, and those in
- * which only the last ones do. A buffer of the body gets as many versions as iterations need it at
- * one time. Not: what the iterations share (buffers from outside) is not looked into: that
- * iterations may overlap is the promise of the annotation. */
+ * gone (after LowerMatchBuffer). Out: the steps in which only the first stages run, a loop of the
+ * steps in which all run, and those in which only the last ones do. A buffer of the body gets as
+ * many versions as iterations need it at one time. Not: what the iterations share (buffers from
+ * outside) is not looked into: that iterations may overlap is the promise of the annotation.
+ *
+ * "software_pipeline_async_stages": where the target has copies that a thread does not wait for,
+ * and the first stage only brings shared memory that later ones only read, it is marked for such
+ * copies
+ * ("async_scope"); each step commits those it began, and one that uses them first waits for those
+ * of its iteration. Then one barrier at the start of a step is all that the threads need
+ * ("async_pipeline": ThreadSync adds none). Elsewhere the list is a hint, and dropped. */
 #include "ir/arith/arith.h"
 #include "lower/lower_impl.h"
 
@@ -30,6 +36,8 @@ typedef struct SoftwarePipeline {
   Map buffers;           /* such a buffer to the one with all versions */
   Node *iteration;       /* counts from 0: which version is used */
   int64_t last_stage;
+  bool has_async;   /* the target has copies that no one waits for */
+  int64_t distance; /* stages from such copies to their use; 0: there are none */
   Analyzer *analyzer;
 } SoftwarePipeline;
 
@@ -168,8 +176,37 @@ static NodeVec prefixed(Node *first, NodeVec rest) {
   return out;
 }
 
+/* Elements of one version. */
+static Node *version_size(const Buffer *b, Span span) {
+  if (b->strides.len) return expr_mul(b->shape.at[0], b->strides.at[0]);
+  Node *size = int_imm(INT32, 1, span);
+  for each (Node *, x, &b->shape) size = expr_mul(size, *x);
+  return size;
+}
+
+/* An instruction that takes shared memory by its pointer, and an offset behind it. */
+static Node *use_version_of_pointer(SoftwarePipeline *p, Mutator *m, Call *call) {
+  enum { POINTER = 5, OFFSET = 6 };
+  for each (MapEntry, e, &p->versions) {
+    Node *buffer = (Node *)(uintptr_t)e->key;
+    if (!buffer || AS(Buffer, buffer)->data != call->args.at[POINTER]) continue;
+    Call copy = *call;
+    copy.args = (NodeVec){0};
+    for (int i = 0; i < call->args.len; i++)
+      vec_push(&copy.args, i == POINTER ? call->args.at[i] : mutate(m, call->args.at[i]));
+    Node *size = version_size(AS(Buffer, buffer), call->node.span);
+    Node *begin = expr_mul(version(p, buffer, call->node.span), size);
+    copy.args.at[OFFSET] = expr_add(begin, copy.args.at[OFFSET]);
+    return gc_copy(&copy, sizeof copy);
+  }
+  return NULL;
+}
+
 static Node *use_version(Mutator *m, Node *n) {
   SoftwarePipeline *p = m->context;
+  Node *loads =
+      is_intrin_call(n, "ptx_ldmatrix") ? use_version_of_pointer(p, m, AS(Call, n)) : NULL;
+  if (loads) return loads;
   if (IS(BufferLoad, n) && map_has(&p->versions, AS(BufferLoad, n)->buffer)) {
     BufferLoad l = *AS(BufferLoad, n);
     l.indices = prefixed(version(p, l.buffer, n->span), mutate_vec(m, l.indices));
@@ -201,6 +238,57 @@ static Node *use_version(Mutator *m, Node *n) {
   return mutate_children(m, n);
 }
 
+/* ---- copies that no one waits for ---- */
+
+static bool is_shared(const Node *buffer) { return str_begins(buffer_scope(buffer), "shared"); }
+
+/* Do the parts touch shared memory in no other way than the copies need it? */
+static bool keeps_to_copies(const SoftwarePipeline *p) {
+  for each (const Part, x, &p->parts) {
+    for each (MapEntry, e, &x->writes) {
+      bool shared = e->key && is_shared(e->key);
+      if (x->stage == 0 ? e->key && !(shared && map_has(&p->versions, e->key)) : shared)
+        return false;
+    }
+    for each (MapEntry, e, &x->reads)
+      if (x->stage == 0 && e->key && is_shared(e->key)) return false;
+  }
+  return true;
+}
+
+static void find_distance(SoftwarePipeline *p) {
+  Node *list = dict_get(p->loop->annotations, ASYNC);
+  int64_t stage = -1;
+  bool first = IS(Array, list) && AS(Array, list)->items.len == 1 &&
+               expr_is_const_int(AS(Array, list)->items.at[0], &stage) && stage == 0;
+  if (!p->has_async || !first || !keeps_to_copies(p)) return;
+  for each (const Part, x, &p->parts)
+    for each (MapEntry, e, &x->reads) {
+      if (!e->key || !is_shared(e->key) || !map_has(&p->versions, e->key)) continue;
+      if (p->distance && p->distance != x->stage) {
+        p->distance = 0;
+        return;
+      }
+      p->distance = x->stage;
+    }
+}
+
+static Node *call_stmt(const char *name, DataType t, NodeVec args, Span span) {
+  return stmt_evaluate(expr_call(name, t, args, span), span);
+}
+
+static Node *marked(const char *key, Node *body) {
+  Span s = body->span;
+  return MAKE(AttrStmt, s, VOID_TYPE, .subject = int_imm(INT32, 0, s), .key = str_intern(key),
+              .value = int_imm(INT32, 1, s), .body = body);
+}
+
+/* All copies but those of the last `pending` steps have come, for all threads. */
+static void wait_for_copies(NodeVec *out, int64_t pending, Span s) {
+  vec_push(out, call_stmt("ptx_wait_group", VOID_TYPE, NODES(int_imm(INT32, pending, s)), s));
+  vec_push(out, call_stmt("tvm_storage_sync", INT32, NODES(string_imm("shared", s)), s));
+}
+
 /* ---- steps ---- */
 
 /* The statements of one step. `step` counts from the first one; `begins`, `ends`: some iterations
@@ -209,6 +297,10 @@ static Node *step_of(SoftwarePipeline *p, Node *step, int64_t from, int64_t to, 
   For *f = p->loop;
   Span s = f->node.span;
   NodeVec out = {0};
+  if (p->distance && from <= p->distance && to >= p->distance)
+    wait_for_copies(&out, p->distance - 1 - (from ? from - 1 : 0), s);
+  int copies_left = 0;
+  for each (Part, x, &p->parts) copies_left += !x->stage;
   for (int64_t order = 0; order < p->parts.len; order++)
     for each (Part, x, &p->parts) {
       if (x->order != order || x->stage < from || x->stage > to) continue;
@@ -221,7 +313,10 @@ static Node *step_of(SoftwarePipeline *p, Node *step, int64_t from, int64_t to, 
       Node *in_time = expr_binary(NK_LT, iteration, f->extent, s);
       if (!cond && !arith_can_prove(p->analyzer, in_time))
         stmt = MAKE(IfThenElse, s, VOID_TYPE, .cond = in_time, .then = stmt);
-      vec_push(&out, stmt);
+      bool copies = p->distance && !x->stage;
+      vec_push(&out, copies ? marked("async_scope", stmt) : stmt);
+      if (copies && !--copies_left)
+        vec_push(&out, call_stmt("ptx_commit_group", VOID_TYPE, (NodeVec){0}, s));
     }
   Node *body = stmt_seq(out, s);
   if (!cond || !out.len || arith_can_prove(p->analyzer, cond)) return body;
@@ -293,8 +388,8 @@ static Node *with_block(SoftwarePipeline *p, Node *body) {
   return gc_copy(&r, sizeof r);
 }
 
-static Node *pipelined(For *loop) {
-  SoftwarePipeline p = {.loop = loop, .analyzer = arith_new()};
+static Node *pipelined(For *loop, bool has_async) {
+  SoftwarePipeline p = {.loop = loop, .has_async = has_async, .analyzer = arith_new()};
   if (loop->loop_kind != LOOP_SERIAL && loop->loop_kind != LOOP_UNROLLED)
     refuse(&p, "its iterations do not run one after the other");
   find_parts(&p);
@@ -302,17 +397,21 @@ static Node *pipelined(For *loop) {
     for (int j = i + 1; j < p.parts.len; j++) check_dependence(&p, &p.parts.at[i], &p.parts.at[j]);
   NodeVec buffers = p.realize ? AS(Block, p.realize->block)->alloc_buffers : (NodeVec){0};
   for each (Node *, b, &buffers) make_versions(&p, *b);
-  return with_block(&p, pipelined_steps(&p));
+  find_distance(&p);
+  Node *body = pipelined_steps(&p);
+  return with_block(&p, p.distance ? marked("async_pipeline", body) : body);
 }
 
 static Node *rewrite(Mutator *m, Node *n) {
   if (node_is_expr(n) || IS(Buffer, n)) return n;
   n = mutate_children(m, n);
-  return is_marked(n) ? pipelined(AS(For, n)) : n;
+  return is_marked(n) ? pipelined(AS(For, n), *(const bool *)m->context) : n;
 }
 
 Node *pass_inject_software_pipeline(Node *n, const PassContext *context) {
-  (void)context;
-  Mutator m = {.rewrite = rewrite};
+  const Target *target = context->target;
+  bool has_async =
+      lower_device(target).type == kDLCUDA && target_gpu_number(target_gpu(target)) >= 80;
+  Mutator m = {.rewrite = rewrite, .context = &has_async};
   return mutate_children(&m, n);
 }

@@ -13,7 +13,8 @@
  * Loops are walked twice, so that a step meets what the step before it left, and once more behind
  * what stood before them: that asks for one barrier before the loop. A barrier stands only
  * where all threads come: in branches and loops that depend on the thread none can, and they are
- * refused if one is needed inside. */
+ * refused if one is needed inside. What InjectSoftwarePipeline marks as "async_pipeline" has its
+ * barriers, and is one step. */
 #include "ir/arith/iter_map.h"
 #include "lower/lower_impl.h"
 #include "passes/tensor/tensor.h"
@@ -382,8 +383,9 @@ static void sync_stmt(Sync *s, Node *n) {
       return;
     }
     rest = stmt_rest(n);
-    bool is_launch = IS(AttrStmt, n) && str_same(AS(AttrStmt, n)->key, "thread_extent");
-    if (!rest || is_launch) return sync_one(s, n);
+    const char *key = IS(AttrStmt, n) ? AS(AttrStmt, n)->key : "";
+    bool is_whole = str_same(key, "thread_extent") || str_same(key, "async_pipeline");
+    if (!rest || is_whole) return sync_one(s, n);
     if (IS(LetStmt, n)) {
       AccessVec now = accesses_of(s, AS(LetStmt, n)->value);
       meet(s, n, &now);

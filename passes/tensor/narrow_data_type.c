@@ -127,9 +127,17 @@ static Node *narrow_loop(Mutator *m, Node *n) {
   return gc_copy(&f, sizeof f);
 }
 
+/* The number of a thread is known to lie below that of all threads. */
+static void note_launch(Narrow *c, AttrStmt *n) {
+  if (!str_same(n->key, "thread_extent") || !IS(IterVar, n->subject)) return;
+  Node *var = AS(IterVar, n->subject)->var;
+  arith_bind_range(c->analyzer, var, int_imm(var->dtype, 0, n->node.span), n->value);
+}
+
 static Node *rewrite(Mutator *m, Node *n) {
   if (IS(Buffer, n) || IS(Var, n)) return n;
   switch (n->kind) {
+  case NK_AttrStmt: note_launch(m->context, AS(AttrStmt, n)); return mutate_children(m, n);
   case NK_For: return narrow_loop(m, n);
   case NK_BufferLoad: {
     BufferLoad l = *AS(BufferLoad, n);

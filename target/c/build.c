@@ -102,11 +102,8 @@ static void emit(void *context) {
 }
 
 void c_emit(Node *module, const Target *target, EmitKind kind, const char *path) {
-  if (kind == EMIT_LLVM || kind == EMIT_ARCHIVE)
-    error_raisef("CompileError", (Span){0}, "the c target writes no %s: use --target llvm",
-                 kind == EMIT_LLVM ? "LLVM IR" : "archives");
-  if (kind == EMIT_DEVICE)
-    error_raisef("CompileError", (Span){0}, "the c target has no device: use --target opencl");
+  bool writes = kind == EMIT_C || kind == EMIT_SHARED || kind == EMIT_OBJECT || kind == EMIT_ASM;
+  if (!writes) backend_refuse("c", kind);
   if (params_file(module))
     error_raisef("CompileError", (Span){0},
                  "the c target keeps constants in the library: --params is of the llvm target");

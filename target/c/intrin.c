@@ -180,6 +180,16 @@ static CText do_address_of(CGen *g, Call *n) {
   return c_address(g, AS(BufferLoad, of)->buffer, IS(Ramp, index) ? AS(Ramp, index)->base : index);
 }
 
+/* Standard C can't ask for it; the indices are looked at for the sake of what they name. */
+static CText do_prefetch(CGen *g, Call *n) {
+  if (!IS(BufferRegion, n->args.at[0]))
+    error_raisef("CompileError", n->node.span, "T.prefetch needs a region of a buffer");
+  BufferRegion *r = AS(BufferRegion, n->args.at[0]);
+  Node *min = AS(Range, r->region.at[0])->min;
+  if (expr_effect(min) == EFFECT_PURE) c_mark_used(g, min, c_expr(g, min));
+  return nothing;
+}
+
 /* (a value of the element type, pointer, offset in elements, extent, r/w mask) */
 static CText do_access_ptr(CGen *g, Call *n) {
   Node *pointer = n->args.at[1];
@@ -266,6 +276,7 @@ static const struct {
     {"break_loop", do_break_loop},
     {"continue_loop", do_continue_loop},
     {"address_of", do_address_of},
+    {"prefetch", do_prefetch},
     {"tvm_access_ptr", do_access_ptr},
     {"call_extern", do_call_extern},
     {"call_pure_extern", do_call_extern},

@@ -164,6 +164,12 @@ static const Code *compile_address_of(Compiler *c, Call *n) {
   return compile_address(c, AS(BufferLoad, of));
 }
 
+/* It changes nothing, and may name what is behind the end. */
+static const Code *compile_prefetch(Compiler *c, Call *n) {
+  if (!IS(BufferRegion, n->args.at[0])) fault(c->span, "T.prefetch needs a region of a buffer");
+  return code_constant(INT32, (Scalar){0});
+}
+
 static Scalar access_ptr(const Code *c, const Scalar *x) {
   (void)c;
   return (Scalar){.p = (char *)x[0].p + x[1].i * x[2].i};
@@ -268,6 +274,7 @@ static const struct {
     {"vectorhigh", compile_high},
     {"vectorcombine", compile_low},
     {"address_of", compile_address_of},
+    {"prefetch", compile_prefetch},
     {"tvm_access_ptr", compile_access_ptr},
     {"tvm_stack_alloca", compile_stack_alloca},
     {"tvm_stack_make_shape", compile_stack_shape},

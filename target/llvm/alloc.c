@@ -34,6 +34,7 @@ static LLVMValueRef gen_heap(Gen *g, Allocate *n) {
 
 bool gen_allocate(Gen *g, Allocate *n) {
   type_check_stored(g, n->elem, n->node.span);
+  if (g->is_device) return gen_allocate_device(g, n), false;
   Func *f = g->f;
   int64_t nbytes = lowered_stack_bytes(n, f->stack_bytes);
   map_set(&f->distinct, n->var, n);

@@ -3,8 +3,9 @@
 #include "target/abi_table.h"
 #include <dlfcn.h>
 
-void gen_unsupported(Node *n, const char *what) {
-  error_raisef("CompileError", n->span, "%s is not supported by the llvm target", what);
+void gen_unsupported(Gen *g, Node *n, const char *what) {
+  error_raisef("CompileError", n->span, "%s is not supported by the %s target", what,
+               g->target->kind);
 }
 
 /* ---- the runtime ---- */
@@ -152,6 +153,7 @@ static const struct {
     {"llvm.aarch64.neon.sdot", "aarch64", {"dotprod"}},
     {"llvm.aarch64.neon.udot", "aarch64", {"dotprod"}},
     {"llvm.aarch64.", "aarch64", {NULL}},
+    {"llvm.nvvm.", "nvptx64", {NULL}},
 };
 
 static void need_processor(Gen *g, Call *n, const char *name) {

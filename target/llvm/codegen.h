@@ -16,6 +16,9 @@
  * parameters and, if it has a result, a last pointer to store it at; it returns 0, or -1 with the
  * error set (a failed assertion, no memory). Who calls a kernel that fails, fails.
  *
+ * Of a device (device.c): a function that SplitHostDevice made becomes a kernel of a GPU's threads.
+ * Its pointers keep the address spaces that they come from. There is no error to return.
+ *
  * Raising: between calls of LLVM only, never inside one. LLVM objects that must be disposed are
  * held by the Gen, which module.c disposes of. */
 #ifndef TARGET_LLVM_CODEGEN_H
@@ -38,7 +41,7 @@ typedef struct LoopScope {
   int heap_depth; /* blocks on the heap when the loop began */
 } LoopScope;
 
-typedef enum { FUNC_KERNEL, FUNC_PACKED, FUNC_PARALLEL_BODY } FuncSort;
+typedef enum { FUNC_KERNEL, FUNC_PACKED, FUNC_PARALLEL_BODY, FUNC_DEVICE } FuncSort;
 
 typedef struct Debug Debug; /* debug.c */
 
@@ -51,6 +54,7 @@ typedef struct Func {
   Map values;              /* Var to LLVMValueRef */
   Ranges ranges;
   Map distinct;           /* pointer Vars whose memory no other pointer reaches */
+  Map aligned;            /* pointer Vars that are multiples of DEVICE_ALIGN */
   VEC(LLVMValueRef) heap; /* allocations to free on the way out */
   VEC(LoopScope) loops;   /* innermost last */
   LLVMValueRef frame;     /* of tvms_frame_begin, to be ended on failure; or NULL */
@@ -68,6 +72,7 @@ typedef struct Gen {
   Node *module;
   bool in_process;   /* for this process: names of C functions are looked up at once */
   bool half_by_bits; /* the machine has no conversions of float16 */
+  bool is_device;    /* what is written are the device functions of the module */
   LLVMContextRef context;
   LLVMModuleRef out;
   LLVMBuilderRef b, entry_builder;
@@ -86,6 +91,10 @@ typedef struct Gen {
 /* Raises TargetError for an unknown machine, processor or feature. The caller disposes of it. */
 LLVMTargetMachineRef machine_new(const Target *target, bool in_process);
 
+void machine_start(void); /* LLVM's own start, once */
+/* nvptx.c: of a target with device "cuda". */
+LLVMTargetMachineRef machine_new_nvptx(const Target *target);
+
 /* Has the machine, or the C library of its compilers, conversions of float16? */
 bool machine_converts_half(LLVMTargetMachineRef machine);
 bool machine_is_host(const char *triple); /* by its architecture */
@@ -95,6 +104,8 @@ bool machine_is_host(const char *triple); /* by its architecture */
 /* Generates and optimizes all of `module` for g->target. Raises; free with gen_dispose() in any
  * case. */
 void gen_module(Gen *g, Node *module, const Target *target, bool in_process);
+/* The same for the module's device functions. */
+void gen_device_module(Gen *g, Node *module, const Target *target);
 void gen_dispose(Gen *g);
 
 void gen_declare_function(Gen *g, const char *name, PrimFunc *f);
@@ -193,7 +204,28 @@ LLVMValueRef gen_overloaded(Gen *g, const char *name, LLVMTypeRef on, int n, LLV
 LLVMValueRef gen_runtime_call(Gen *g, const char *name, int n, LLVMValueRef *args); /* abi.def */
 LLVMValueRef gen_c_call(Gen *g, const char *name, LLVMTypeRef ret, int n, LLVMValueRef *args);
 void gen_attribute(Gen *g, LLVMValueRef function, unsigned index, const char *name, uint64_t value);
-_Noreturn void gen_unsupported(Node *n, const char *what);
+_Noreturn void gen_unsupported(Gen *g, Node *n, const char *what);
+
+/* ---- device.c, device_call.c, nvptx.c: for a device only ---- */
+
+enum { SPACE_GLOBAL = 1, SPACE_SHARED = 3 }; /* address spaces */
+enum { DEVICE_ALIGN = 16 };                  /* bytes: of pointers that kernels get */
+
+void gen_declare_kernel(Gen *g, const char *name, PrimFunc *f);
+void gen_kernel(Gen *g, const char *name, PrimFunc *f);
+void gen_launch(Gen *g, AttrStmt *n); /* binds the variable of one axis */
+void gen_allocate_device(Gen *g, Allocate *n);
+/* The builtins that only devices have; NULL and *found false: it is none. Raises for those that
+ * only hosts have. */
+LLVMValueRef gen_device_call(Gen *g, Call *n, const char *name, bool *found);
+LLVMValueRef gen_ptx_call(Gen *g, Call *n, const char *name, bool *found);
+/* A call of an LLVM intrinsic that is overloaded on nothing. */
+LLVMValueRef gen_intrinsic(Gen *g, const char *name, int n, LLVMValueRef *args);
+/* A power of two that the address of this element is a multiple of, in bytes: that of the element
+ * itself, or up to DEVICE_ALIGN if more is known. LLVM does not look far into sums. */
+unsigned gen_alignment(Gen *g, Node *data, Node *index, DataType elem);
+/* Memory at `pointer`, `offset` elements on; the pointer's own elements if they are known. */
+LLVMValueRef gen_pointer_at(Gen *g, Node *pointer, Node *offset, DataType elem);
 
 /* ---- stmt.c, loop.c, parallel.c ---- */
 
@@ -221,6 +253,7 @@ void optimize_module(Gen *g);
 bool jit_has_listeners(void); /* does the environment ask to tell someone of the code? */
 TvmsModule *jit_load(Node *module, const Target *target);
 void emit_file(Node *module, const Target *target, EmitKind kind, const char *path);
+const char *ptx_of_module(Node *module, const Target *target);
 /* Raises with what the linker said. */
 void link_shared(const char *object, const char *path, const char *triple, bool is_host);
 _Noreturn void raise_llvm(const char *doing, char *message); /* disposes of the message */

@@ -53,17 +53,12 @@ static void emit(void *context) {
     emit_machine_code(e, LLVMObjectFile, e->object);
     link_for_machine(e);
     break;
-  case EMIT_C:
-  case EMIT_DEVICE:
-  case EMIT_LOWERED: BUG("C by LLVM");
+  default: BUG("a text that LLVM does not write");
   }
 }
 
 void emit_file(Node *module, const Target *target, EmitKind kind, const char *path) {
-  if (kind == EMIT_C)
-    error_raisef("CompileError", (Span){0}, "the llvm target writes no C: use --target c");
-  if (kind == EMIT_DEVICE)
-    error_raisef("CompileError", (Span){0}, "the llvm target has no device: use --target opencl");
+  if (kind > EMIT_SHARED) backend_refuse("llvm", kind);
   Emission e = {.gen = {.module = module, .target = target}, .kind = kind};
   e.temporary = output_begin(path);
   e.object = str_format("%s.o", e.temporary);

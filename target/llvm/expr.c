@@ -121,7 +121,7 @@ LLVMValueRef gen_expr(Gen *g, Node *n) {
   case NK_GlobalVar: return gen_function_address(g, AS(GlobalVar, n));
   default: break;
   }
-  gen_unsupported(n, str_format("%s in a lowered function", node_kind_name(n->kind)));
+  gen_unsupported(g, n, str_format("%s in a lowered function", node_kind_name(n->kind)));
 }
 
 /* ---- indices ---- */

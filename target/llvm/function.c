@@ -110,7 +110,8 @@ void gen_free_heap(Gen *g, int down_to) {
 
 void gen_return(Gen *g, LLVMValueRef status) {
   gen_free_heap(g, 0);
-  LLVMBuildRet(g->b, status);
+  if (g->is_device) LLVMBuildRetVoid(g->b);
+  else LLVMBuildRet(g->b, status);
   LLVMPositionBuilderAtEnd(g->b, gen_block(g, "dead"));
 }
 

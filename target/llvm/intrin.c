@@ -5,6 +5,8 @@
 
 typedef LLVMValueRef Handler(Gen *g, Call *n);
 
+enum { LINE = 64, MOST_PREFETCHED = 4096 }; /* bytes */
+
 static LLVMValueRef arg(Gen *g, Call *n, int i) { return gen_expr(g, n->args.at[i]); }
 
 /* An argument in the dtype of the call. */
@@ -237,6 +239,25 @@ static LLVMValueRef do_address_of(Gen *g, Call *n) {
   return gen_address(g, load->buffer, index);
 }
 
+/* Of a region of one dimension: each line of the cache that it begins in, to be read and kept. */
+static LLVMValueRef do_prefetch(Gen *g, Call *n) {
+  if (!IS(BufferRegion, n->args.at[0]))
+    error_raisef("CompileError", n->node.span, "T.prefetch needs a region of a buffer");
+  BufferRegion *r = AS(BufferRegion, n->args.at[0]);
+  Range *range = AS(Range, r->region.at[0]);
+  int64_t bytes, extent = 1;
+  expr_is_const_int(range->extent, &extent);
+  bytes = extent * dtype_nbytes(AS(Buffer, r->buffer)->elem);
+  LLVMValueRef start = gen_address(g, r->buffer, range->min), call = NULL;
+  for (int64_t at = 0; at < bytes && at < MOST_PREFETCHED; at += LINE) {
+    LLVMValueRef offset = const_int(g, INT64, at);
+    LLVMValueRef address = LLVMBuildGEP2(g->b, type_int(g, 8), start, &offset, 1, "");
+    LLVMValueRef args[] = {address, const_i32(g, 0), const_i32(g, 3), const_i32(g, 1)};
+    call = gen_overloaded(g, "llvm.prefetch", LLVMTypeOf(address), 4, args);
+  }
+  return call;
+}
+
 /* (a value of the element type, pointer, offset in elements, extent, r/w mask) */
 static LLVMValueRef do_access_ptr(Gen *g, Call *n) {
   Node *pointer = n->args.at[1];
@@ -366,6 +387,7 @@ static const struct {
     {"break_loop", do_break_loop},
     {"continue_loop", do_continue_loop},
     {"address_of", do_address_of},
+    {"prefetch", do_prefetch},
     {"tvm_access_ptr", do_access_ptr},
     {"call_extern", do_call_extern},
     {"call_pure_extern", do_call_extern},
@@ -391,13 +413,16 @@ LLVMValueRef gen_call(Gen *g, Call *n) {
   const Intrin *intrin = intrin_of(n->op);
   Handler *of_family = family_name(n->op) ? find_handler(family_name(n->op)) : NULL;
   if (of_family) return of_family(g, n);
-  if (!intrin) gen_unsupported(&n->node, "this callee");
+  if (!intrin) gen_unsupported(g, &n->node, "this callee");
   if (intrin->args >= 0 && n->args.len != intrin->args)
     error_raisef("CompileError", n->node.span, "T.%s takes %d arguments, %d given", intrin->name,
                  intrin->args, n->args.len);
+  bool found = false;
+  LLVMValueRef of_device = g->is_device ? gen_device_call(g, n, intrin->name, &found) : NULL;
+  if (found) return of_device;
   Handler *handler = find_handler(intrin->name);
   if (handler) return handler(g, n);
   LLVMValueRef v = gen_math(g, n, intrin->name);
-  if (!v) gen_unsupported(&n->node, str_format("T.%s", intrin->name));
+  if (!v) gen_unsupported(g, &n->node, str_format("T.%s", intrin->name));
   return v;
 }

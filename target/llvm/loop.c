@@ -69,9 +69,9 @@ static void gen_serial(Gen *g, For *n) {
 }
 
 void gen_for(Gen *g, For *n) {
-  if (n->loop_kind == LOOP_THREAD) gen_unsupported(&n->node, "a loop bound to a thread");
-  bool is_parallel =
-      n->loop_kind == LOOP_PARALLEL && g->f->sort != FUNC_PARALLEL_BODY && !work_is_small(n);
+  if (n->loop_kind == LOOP_THREAD) gen_unsupported(g, &n->node, "a loop bound to a thread");
+  bool may_split = g->f->sort == FUNC_KERNEL || g->f->sort == FUNC_PACKED;
+  bool is_parallel = n->loop_kind == LOOP_PARALLEL && may_split && !work_is_small(n);
   if (is_parallel) gen_parallel(g, n);
   else gen_serial(g, n);
 }

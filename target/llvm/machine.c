@@ -20,7 +20,7 @@ static void give_up(const char *reason) {
   _exit(70);
 }
 
-static void start_llvm(void) {
+void machine_start(void) {
   static bool started;
   if (started) return;
   started = true;
@@ -184,7 +184,7 @@ bool machine_is_host(const char *triple) {
 }
 
 LLVMTargetMachineRef machine_new(const Target *target, bool in_process) {
-  start_llvm();
+  machine_start();
   Choice c = choose(target);
   if (in_process && !machine_is_host(c.triple))
     error_raisef("TargetError", (Span){0}, "code for %s can't run in this process (%s)", c.triple,

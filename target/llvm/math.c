@@ -7,9 +7,10 @@
 #include "target/llvm/codegen.h"
 
 typedef enum {
-  BY_LLVM,   /* an intrinsic overloaded on the type: "llvm.exp" */
-  BY_LIBM,   /* a C function: "tanh" for double, "tanhf" for float */
-  BY_FORMULA /* a function of this file */
+  BY_INSTRUCTION, /* an intrinsic that every machine has instructions for: "llvm.floor" */
+  BY_LLVM,        /* an intrinsic overloaded on the type: "llvm.exp" */
+  BY_LIBM,        /* a C function: "tanh" for double, "tanhf" for float */
+  BY_FORMULA      /* a function of this file */
 } How;
 
 static LLVMValueRef one_of(LLVMTypeRef type) {
@@ -46,7 +47,7 @@ static const struct {
     {"log2", 1, BY_LLVM, "llvm.log2", NULL, float32_log2},
     {"log10", 1, BY_LLVM, "llvm.log10", NULL, float32_log10},
     {"log1p", 1, BY_LIBM, "log1p", NULL, float32_log1p},
-    {"sqrt", 1, BY_LLVM, "llvm.sqrt", NULL, NULL},
+    {"sqrt", 1, BY_INSTRUCTION, "llvm.sqrt", NULL, NULL},
     {"rsqrt", 1, BY_FORMULA, NULL, rsqrt, NULL},
     {"sin", 1, BY_LLVM, "llvm.sin", NULL, float32_sin},
     {"cos", 1, BY_LLVM, "llvm.cos", NULL, float32_cos},
@@ -64,16 +65,16 @@ static const struct {
     {"sigmoid", 1, BY_FORMULA, NULL, sigmoid, float32_sigmoid},
     {"atan2", 2, BY_LIBM, "atan2", NULL, NULL},
     {"hypot", 2, BY_LIBM, "hypot", NULL, NULL},
-    {"copysign", 2, BY_LLVM, "llvm.copysign", NULL, NULL},
+    {"copysign", 2, BY_INSTRUCTION, "llvm.copysign", NULL, NULL},
     {"pow", 2, BY_LLVM, "llvm.pow", NULL, float32_pow},
     {"fmod", 2, BY_LIBM, "fmod", NULL, NULL},
-    {"fma", 3, BY_LLVM, "llvm.fma", NULL, NULL},
-    {"fabs", 1, BY_LLVM, "llvm.fabs", NULL, NULL},
-    {"floor", 1, BY_LLVM, "llvm.floor", NULL, NULL},
-    {"ceil", 1, BY_LLVM, "llvm.ceil", NULL, NULL},
-    {"trunc", 1, BY_LLVM, "llvm.trunc", NULL, NULL},
-    {"round", 1, BY_LLVM, "llvm.roundeven", NULL, NULL},
-    {"nearbyint", 1, BY_LLVM, "llvm.roundeven", NULL, NULL},
+    {"fma", 3, BY_INSTRUCTION, "llvm.fma", NULL, NULL},
+    {"fabs", 1, BY_INSTRUCTION, "llvm.fabs", NULL, NULL},
+    {"floor", 1, BY_INSTRUCTION, "llvm.floor", NULL, NULL},
+    {"ceil", 1, BY_INSTRUCTION, "llvm.ceil", NULL, NULL},
+    {"trunc", 1, BY_INSTRUCTION, "llvm.trunc", NULL, NULL},
+    {"round", 1, BY_INSTRUCTION, "llvm.roundeven", NULL, NULL},
+    {"nearbyint", 1, BY_INSTRUCTION, "llvm.roundeven", NULL, NULL},
 };
 
 #define MAX_ARGS 3
@@ -142,7 +143,11 @@ LLVMValueRef gen_math(Gen *g, Call *n, const char *name) {
   bool is_float32 = type_compute(t).bits == 32;
   if (is_float32 && functions[f].float32)
     return gen_narrow(g, functions[f].float32(g, type, args), t);
+  if (g->is_device && functions[f].how != BY_INSTRUCTION && functions[f].formula != rsqrt)
+    error_raisef("CompileError", n->node.span, "T.%s of %s is not supported by the %s target", name,
+                 dtype_text(t), g->target->kind);
   switch (functions[f].how) {
+  case BY_INSTRUCTION:
   case BY_LLVM: v = gen_fp(g, gen_overloaded(g, functions[f].by, type, n->args.len, args)); break;
   case BY_LIBM: v = call_libm(g, functions[f].by, type, n->args.len, args); break;
   case BY_FORMULA: v = functions[f].formula(g, type, args); break;

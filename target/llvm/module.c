@@ -5,6 +5,7 @@
  * (abi.h). */
 #include "target/llvm/codegen.h"
 #include "target/describe.h"
+#include "target/device.h"
 #include "target/params.h"
 #include "target/runtime/abi.h"
 #include <llvm-c/Target.h>
@@ -82,14 +83,11 @@ static void gen_params(Gen *g) {
 
 /* ---- the module ---- */
 
-static void gen_begin(Gen *g, Node *module, const Target *target, bool in_process) {
-  *g = (Gen){.target = target, .module = module, .in_process = in_process};
+static void gen_begin(Gen *g, const Target *target) {
   if (target_option_int(target, "fp-contract")) g->fp_flags = LLVMFastMathAllowContract;
   if (target_option_int(target, "fast-math"))
     g->fp_flags = LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |
                   LLVMFastMathAllowReciprocal | LLVMFastMathNoSignedZeros;
-  g->machine = machine_new(target, in_process);
-  g->half_by_bits = !machine_converts_half(g->machine);
   g->context = LLVMContextCreate();
   g->out = LLVMModuleCreateWithNameInContext("tvms", g->context);
   g->b = LLVMCreateBuilderInContext(g->context);
@@ -100,12 +98,15 @@ static void gen_begin(Gen *g, Node *module, const Target *target, bool in_proces
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(g->machine);
   LLVMSetModuleDataLayout(g->out, layout);
   LLVMDisposeTargetData(layout);
-  if (target_option_int(target, "debug-info") || (in_process && jit_has_listeners()))
-    debug_begin(g);
 }
 
 void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
-  gen_begin(g, module, target, in_process);
+  *g = (Gen){.target = target, .module = module, .in_process = in_process};
+  g->machine = machine_new(target, in_process);
+  g->half_by_bits = !machine_converts_half(g->machine);
+  gen_begin(g, target);
+  if (target_option_int(target, "debug-info") || (in_process && jit_has_listeners()))
+    debug_begin(g);
   IRModule *m = AS(IRModule, module);
   NodeVec exports = lowered_exports(module);
   for (int i = 0; i < m->functions.len; i++)
@@ -119,6 +120,21 @@ void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
   gen_params(g);
   if (!in_process) gen_description(g);
   debug_end(g);
+  optimize_module(g);
+}
+
+void gen_device_module(Gen *g, Node *module, const Target *target) {
+  *g = (Gen){.target = target, .module = module, .is_device = true};
+  g->machine = machine_new_nvptx(target);
+  gen_begin(g, target);
+  IRModule *m = AS(IRModule, module);
+  for (int i = 0; i < m->functions.len; i++)
+    if (device_is_kernel(m->functions.at[i]))
+      gen_declare_kernel(g, AS(GlobalVar, m->globals.at[i])->name,
+                         AS(PrimFunc, m->functions.at[i]));
+  for (int i = 0; i < m->functions.len; i++)
+    if (device_is_kernel(m->functions.at[i]))
+      gen_kernel(g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
   optimize_module(g);
 }
 

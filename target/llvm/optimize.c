@@ -21,9 +21,10 @@ void optimize_module(Gen *g) {
   int level = (int)target_option_int(g->target, "opt-level");
   const char *passes = str_format("default<O%d>", level);
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2);
-  LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
-  LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
+  bool vectors = level >= 2 && !g->is_device; /* threads are a GPU's vectors */
+  LLVMPassBuilderOptionsSetLoopVectorization(options, vectors);
+  LLVMPassBuilderOptionsSetSLPVectorization(options, vectors);
+  LLVMPassBuilderOptionsSetLoopInterleaving(options, vectors);
   LLVMPassBuilderOptionsSetLoopUnrolling(options, level >= 2);
   LLVMErrorRef error = LLVMRunPasses(g->out, passes, g->machine, options);
   LLVMDisposePassBuilderOptions(options);

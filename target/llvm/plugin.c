@@ -3,5 +3,9 @@
 
 extern const Backend tvms_llvm_backend;
 
-const Backend tvms_llvm_backend = {
-    .name = "llvm", .doc = "machine code through LLVM", .load = jit_load, .emit = emit_file};
+const Backend tvms_llvm_backend = {.name = "llvm",
+                                   .doc = "machine code through LLVM",
+                                   .load = jit_load,
+                                   .emit = emit_file,
+                                   .device_code = ptx_of_module,
+                                   .device_text = EMIT_PTX};

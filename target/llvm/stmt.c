@@ -24,6 +24,7 @@ static void gen_if(Gen *g, IfThenElse *n) {
 }
 
 static void gen_assert(Gen *g, AssertStmt *n) {
+  if (g->is_device) gen_unsupported(g, &n->node, "an assertion in device code");
   LLVMBasicBlockRef bad = gen_block(g, "failed"), good = gen_block(g, "holds");
   LLVMValueRef not = LLVMBuildNot(g->b, gen_condition(g, n->cond), "");
   gen_unlikely(g, LLVMBuildCondBr(g->b, not, bad, good));
@@ -42,12 +43,12 @@ static void gen_let_stmt(Gen *g, LetStmt *n) {
   gen_bind(g, n->var, value);
 }
 
-/* AttrStmts that the CPU has no use for are passed over, threads of a GPU are not. */
-static void check_attr(AttrStmt *n) {
-  if (str_same(n->key, "thread_extent") || str_same(n->key, "virtual_thread"))
-    error_raisef("CompileError", n->node.span,
-                 "a loop bound to a thread is not supported by the llvm target: sim runs it on a "
-                 "simulated GPU");
+/* AttrStmts that the machine has no use for are passed over, threads of a GPU are not. */
+static void gen_attr(Gen *g, AttrStmt *n) {
+  bool launches = str_same(n->key, "thread_extent");
+  if (launches && g->is_device) gen_launch(g, n);
+  else if (launches || str_same(n->key, "virtual_thread"))
+    gen_unsupported(g, &n->node, "a loop bound to a thread");
 }
 
 /* The rest of a heap allocation's scope, then the end of the scope. */
@@ -63,7 +64,7 @@ static Node *gen_step(Gen *g, Node *n) {
   debug_place(g, n->span);
   switch (n->kind) {
   case NK_LetStmt: return gen_let_stmt(g, AS(LetStmt, n)), AS(LetStmt, n)->body;
-  case NK_AttrStmt: return check_attr(AS(AttrStmt, n)), AS(AttrStmt, n)->body;
+  case NK_AttrStmt: return gen_attr(g, AS(AttrStmt, n)), AS(AttrStmt, n)->body;
   case NK_AssertStmt: return gen_assert(g, AS(AssertStmt, n)), AS(AssertStmt, n)->body;
   case NK_DeclBuffer: return AS(DeclBuffer, n)->body;
   case NK_Allocate:
@@ -78,7 +79,7 @@ static Node *gen_step(Gen *g, Node *n) {
   case NK_Evaluate: return gen_expr(g, AS(Evaluate, n)->value), NULL;
   default: break;
   }
-  gen_unsupported(n, str_format("%s in a lowered function", node_kind_name(n->kind)));
+  gen_unsupported(g, n, str_format("%s in a lowered function", node_kind_name(n->kind)));
 }
 
 void gen_stmt(Gen *g, Node *n) {

@@ -12,7 +12,4 @@ void opencl_kernel(CGen *g, const char *name, PrimFunc *f);
 
 extern const CDialect opencl_dialect;
 
-/* Is it a function that SplitHostDevice made for the device? */
-bool opencl_is_device(Node *f);
-
 #endif

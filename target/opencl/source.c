@@ -1,5 +1,6 @@
 /* source.c -- the whole text: extensions, the types of stdint.h, helpers, kernels. */
 #include "target/opencl/opencl.h"
+#include "target/device.h"
 
 static const char types[] = "typedef char int8_t;\n"
                             "typedef short int16_t;\n"
@@ -34,19 +35,15 @@ static void take_words(CGen *g) {
       map_set(&g->names, str_intern(str_format("%s%d", elements[i], lanes[k])), g);
 }
 
-bool opencl_is_device(Node *f) {
-  return IS(PrimFunc, f) && dict_get_int(AS(PrimFunc, f)->attrs, "tvms.device", 0) != 0;
-}
-
 const char *opencl_source(Node *module, const Target *target) {
   CGen g = {.dialect = &opencl_dialect, .target = target, .module = module};
   IRModule *m = AS(IRModule, module);
   take_words(&g);
   for (int i = 0; i < m->functions.len; i++)
-    if (opencl_is_device(m->functions.at[i]))
+    if (device_is_kernel(m->functions.at[i]))
       map_set(&g.names, str_intern(AS(GlobalVar, m->globals.at[i])->name), m->functions.at[i]);
   for (int i = 0; i < m->functions.len; i++)
-    if (opencl_is_device(m->functions.at[i]))
+    if (device_is_kernel(m->functions.at[i]))
       opencl_kernel(&g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
   const char *functions = str_text(&g.functions);
   Str helpers = {0}, s = {0};

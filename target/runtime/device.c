@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const DeviceApi *const kinds[] = {&tvms__opencl};
+static const DeviceApi *const kinds[] = {&tvms__cuda, &tvms__opencl};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const DeviceApi *kind_of(DLDeviceType type) {
@@ -52,7 +52,7 @@ int tvms_device_parse(const char *text, DLDevice *out) {
   for (int i = 0; good && i < KINDS; i++)
     if (strlen(kinds[i]->name) == n && strncmp(kinds[i]->name, text, n) == 0)
       return *out = (DLDevice){kinds[i]->type, (int32_t)id}, 0;
-  return tvms_set_error("there is no device '%s'; there are cpu, opencl and opencl:1", text);
+  return tvms_set_error("there is no device '%s'; there are cpu, cuda, opencl, and cuda:1", text);
 }
 
 int tvms_device_count(DLDeviceType type) {
@@ -184,8 +184,6 @@ void *tvms_device_constant(int32_t device_type, int32_t device_id, void *bytes, 
 
 /* ---- launches ---- */
 
-#define MOST_ARGS 256
-
 static int find_memory(DeviceArg *a, void *address, DLDevice device, const char *kernel,
                        int index) {
   DevicePlace place;
@@ -208,11 +206,12 @@ int tvms_device_launch(int32_t device_type, int32_t device_id, void *source, voi
   DLDevice device = {(DLDeviceType)device_type, device_id};
   const DeviceApi *api = tvms__device_api(device);
   const int64_t *at = dims;
-  DeviceArg args[MOST_ARGS];
-  DeviceLaunch l = {.n = n, .args = args};
+  DeviceArg args[DEVICE_MOST_ARGS];
+  DeviceLaunch l = {.n = n, .args = args, .shared = (size_t)at[6]};
   if (!api) return -1;
-  if (n > MOST_ARGS)
-    return tvms_set_error("kernel %s has %d arguments, more than %d", (char *)kernel, n, MOST_ARGS);
+  if (n > DEVICE_MOST_ARGS)
+    return tvms_set_error("kernel %s has %d arguments, more than %d", (char *)kernel, n,
+                          DEVICE_MOST_ARGS);
   for (int i = 0; i < 3; i++) {
     if (at[i] <= 0 || at[3 + i] <= 0) return 0; /* no thread */
     l.blocks[i] = (size_t)at[i];

@@ -18,10 +18,13 @@ typedef struct DeviceArg {
   size_t nbytes;
 } DeviceArg;
 
+enum { DEVICE_MOST_ARGS = 256 }; /* of a kernel */
+
 typedef struct DeviceLaunch {
   int n;
   const DeviceArg *args;
   size_t blocks[3], threads[3];
+  size_t shared; /* bytes of dynamic shared memory, where the device has such */
 } DeviceLaunch;
 
 /* One kind of device. Functions give 0, or -1 with the error set. Work that is begun for one device
@@ -45,7 +48,7 @@ typedef struct DeviceApi {
   int (*launch)(int id, void *kernel, const char *name, const DeviceLaunch *l);
 } DeviceApi;
 
-extern const DeviceApi tvms__opencl;
+extern const DeviceApi tvms__cuda, tvms__opencl;
 
 /* NULL and an error if there is no such device here. */
 const DeviceApi *tvms__device_api(DLDevice device);

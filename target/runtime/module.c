@@ -138,11 +138,20 @@ static DLDevice device_of_target(const char *target) {
   return device;
 }
 
+/* A module for a device that is not there is of no use: who loads it is told why. */
+static int check_device(DLDevice device, const char *path) {
+  if (device.device_type == kDLCPU || tvms__device_api(device)) return 0;
+  char why[600];
+  snprintf(why, sizeof why, "%s", tvms_last_error());
+  return tvms_set_error("can't load '%s', which is for a device: %s", path, why);
+}
+
 static int fill_from_library(TvmsModule *m, const TvmsModuleInfo *info, const char *path) {
   const TvmsModuleParams *params = dlsym(m->library, "tvms_module_params");
+  m->device = device_of_target(info->target);
+  if (check_device(m->device, path)) return -1;
   if (params && tvms__params_load(params, path)) return -1;
   m->params = params;
-  m->device = device_of_target(info->target);
   for (int i = 0; i < info->count; i++)
     if (module_add(m, info->names[i], info->functions[i], NULL)) return -1;
   return 0;

@@ -12,14 +12,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_THREADS 1024
-#define SPINS       2000 /* some 100 microseconds before a thread sleeps */
+
+/* Nanoseconds that a thread looks for work before it sleeps: longer than the step between two
+ * kernels of a network that one thread does, and several times what waking a thread costs. */
+#define LOOK  500000
+#define SPINS 50 /* between two looks at the clock */
 
 typedef struct Worker {
   pthread_t thread;
+  atomic_int cpu; /* where it takes parts; NOWHERE while it sleeps */
 } Worker;
+
+#define NOWHERE (-1)
 
 static struct {
   pthread_mutex_t job_lock; /* held by the thread whose loop runs */
@@ -29,6 +37,7 @@ static struct {
   Loop *loop;
   _Atomic uint64_t ticket; /* job number << 32 | parts left */
   atomic_int pending;      /* parts not done */
+  atomic_int cpu;          /* where its caller runs */
 
   pthread_mutex_t lock; /* of what follows */
   pthread_cond_t work, done;
@@ -37,6 +46,7 @@ static struct {
   Worker *workers;
   int worker_count;
   int started_for; /* the `wanted` that the workers were started for */
+  int64_t look; /* LOOK, but 0 where threads share cores: who looks takes the time of who works */
 } pool = {.job_lock = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER,
@@ -111,11 +121,29 @@ static bool has_work(void) {
   return (uint32_t)atomic_load(&pool.ticket) || atomic_load(&pool.stop);
 }
 
-static void wait_for_work(void) {
-  for (int i = 0; i < SPINS; i++) {
-    if (has_work()) return;
-    relax();
+static bool is_done(void) { return !atomic_load(&pool.pending); }
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Looks for a while whether a condition holds. */
+static bool comes_soon(bool (*holds)(void)) {
+  if (holds()) return true;
+  for (int64_t end = now() + pool.look; now() < end;) {
+    for (int i = 0; i < SPINS; i++) {
+      relax();
+      if (holds()) return true;
+    }
   }
+  return false;
+}
+
+static void wait_for_work(Worker *self) {
+  if (comes_soon(has_work)) return;
+  atomic_store_explicit(&self->cpu, NOWHERE, memory_order_relaxed);
   pthread_mutex_lock(&pool.lock);
   atomic_fetch_add(&pool.sleepers, 1);
   while (!has_work()) pthread_cond_wait(&pool.work, &pool.lock);
@@ -124,24 +152,57 @@ static void wait_for_work(void) {
 }
 
 static void wait_for_pending(void) {
-  for (int i = 0; i < SPINS; i++) {
-    if (!atomic_load(&pool.pending)) return;
-    relax();
-  }
+  if (comes_soon(is_done)) return;
   pthread_mutex_lock(&pool.lock);
   atomic_store(&pool.caller_sleeps, 1);
-  while (atomic_load(&pool.pending)) pthread_cond_wait(&pool.done, &pool.lock);
+  while (!is_done()) pthread_cond_wait(&pool.done, &pool.lock);
   atomic_store(&pool.caller_sleeps, 0);
   pthread_mutex_unlock(&pool.lock);
 }
 
 /* ---- workers ---- */
 
-static void *worker_main(void *unused) {
-  (void)unused;
+/* The processors of all who take parts, the worker itself left out; the result tells whether its
+ * own is that of the caller or of a worker before it. */
+static bool find_taken(const Worker *self, int cpu, cpu_set_t *taken) {
+  int caller = atomic_load_explicit(&pool.cpu, memory_order_relaxed);
+  bool collides = caller == cpu;
+  CPU_ZERO(taken);
+  if (caller >= 0) CPU_SET((size_t)caller, taken);
+  for (const Worker *w = pool.workers; w < pool.workers + pool.started_for - 1; w++) {
+    int other = atomic_load_explicit(&w->cpu, memory_order_relaxed);
+    if (w == self || other == NOWHERE) continue;
+    CPU_SET((size_t)other, taken);
+    collides |= w < self && other == cpu;
+  }
+  return collides;
+}
+
+/* A system may wake a worker on the processor of who wakes it though another one idles. Then the
+ * two take turns until the system moves one of them, which it may not do as long as both sleep in
+ * between. So the worker asks to be moved to a processor that none of the others is on, and at once
+ * allows the rest again. */
+static void step_aside(Worker *self) {
+  cpu_set_t taken, allowed, free_ones;
+  int cpu = sched_getcpu();
+  if (cpu >= 0 && find_taken(self, cpu, &taken) &&
+      !sched_getaffinity(0, sizeof allowed, &allowed)) {
+    CPU_AND(&free_ones, &allowed, &taken);
+    CPU_XOR(&free_ones, &free_ones, &allowed);
+    if (CPU_COUNT(&free_ones) && !sched_setaffinity(0, sizeof free_ones, &free_ones)) {
+      cpu = sched_getcpu();
+      sched_setaffinity(0, sizeof allowed, &allowed);
+    }
+  }
+  atomic_store_explicit(&self->cpu, cpu, memory_order_relaxed);
+}
+
+static void *worker_main(void *state) {
+  Worker *self = state;
   for (;;) {
-    wait_for_work();
+    wait_for_work(self);
     if (atomic_load(&pool.stop)) return NULL;
+    step_aside(self);
     run_parts();
   }
 }
@@ -190,12 +251,14 @@ static void start_workers(int n) {
   pthread_once(&once, watch_fork);
   stop_workers();
   pool.started_for = n;
+  pool.look = n > core_count() ? 0 : LOOK;
   pool.workers = calloc((size_t)n, sizeof *pool.workers);
   sigset_t all, old;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
+  for (int i = 0; pool.workers && i < n - 1; i++) atomic_init(&pool.workers[i].cpu, NOWHERE);
   for (int i = 0; pool.workers && i < n - 1; i++) {
-    if (pthread_create(&pool.workers[i].thread, NULL, worker_main, NULL)) break;
+    if (pthread_create(&pool.workers[i].thread, NULL, worker_main, &pool.workers[i])) break;
     pool.worker_count = i + 1;
   }
   pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -217,6 +280,7 @@ bool tvms__pool_run(Loop *l, int threads) {
   if (pool.started_for != threads) start_workers(threads);
   uint32_t job = (uint32_t)(atomic_load(&pool.ticket) >> 32) + 1;
   pool.loop = l;
+  atomic_store_explicit(&pool.cpu, sched_getcpu(), memory_order_relaxed);
   atomic_store(&pool.pending, (int)l->parts);
   atomic_store(&pool.ticket, (uint64_t)job << 32 | (uint32_t)l->parts);
   wake_workers();

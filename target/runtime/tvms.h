@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define TVMS_ABI_VERSION 1
+#define TVMS_ABI_VERSION 2
 
 /* ---- DLPack: the layout by which array libraries share tensors (dlpack.h, version 0.8) ---- */
 
@@ -119,11 +119,11 @@ int tvms_tensor_is_compact(const TvmsTensor *t);
 int tvms_tensor_to_dlpack(DLManagedTensor **out, TvmsTensor *t);
 int tvms_tensor_from_dlpack(TvmsTensor **out, DLManagedTensor *managed);
 
-/* ---- devices: "opencl" beside "cpu" ---- */
+/* ---- devices: "cuda" and "opencl" beside "cpu" ---- */
 
 /* A module that was built for a device takes and gives tensors that lie there. The address of such
  * a tensor is one for compiled code and for calls of this header; the CPU can't read through it. */
-int tvms_device_parse(const char *text, DLDevice *out); /* "opencl", "opencl:1", "cpu" */
+int tvms_device_parse(const char *text, DLDevice *out);             /* "cuda", "opencl:1", "cpu" */
 void tvms_device_text(DLDevice device, char *out, size_t out_size); /* at most 31 bytes and a NUL */
 /* How many of the kind there are; -1 if their driver is missing: the error says what to install. */
 int tvms_device_count(DLDeviceType type);

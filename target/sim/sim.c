@@ -10,9 +10,7 @@ static TvmsModule *load(Node *module, const Target *target) {
 }
 
 static void emit(Node *module, const Target *target, EmitKind kind, const char *path) {
-  if (kind == EMIT_C || kind == EMIT_DEVICE)
-    error_raisef("CompileError", (Span){0}, "the sim target writes no %s: use --target %s",
-                 kind == EMIT_C ? "C" : "device code", kind == EMIT_C ? "c" : "opencl");
+  if (kind > EMIT_SHARED) backend_refuse("sim", kind);
   if (target_option_int(target, "sanitize"))
     error_raisef("CompileError", (Span){0},
                  "what is built with -sanitize runs in this process only: run it by `tvms run "

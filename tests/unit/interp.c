@@ -23,7 +23,7 @@ TEST(interp_is_a_back_end_beside_llvm) {
         list[n - 1] == &backend_interp);
   CHECK(backend_find("interp") == &backend_interp);
   CHECK(backend_find("llvm") == &backend_llvm);
-  CHECK(!backend_find("cuda"));
+  CHECK(!backend_find("z80"));
   CHECK(backend_interp.takes_any_stage && !backend_interp.emit);
 }
 

@@ -584,7 +584,7 @@ TEST(runtime_check_refuses_unsound_memory) {
   dl.byte_offset = 0;
   dl.device.device_type = kDLCUDA;
   CHECK(REFUSED);
-  CHECK(last_error_is("f: argument 'x' must be on the CPU, but is on device type 2"));
+  CHECK(last_error_is("f: argument 'x' must be on the CPU, but is on cuda:0"));
   dl.device.device_type = kDLCPU;
   shape[0] = -2;
   CHECK(REFUSED);

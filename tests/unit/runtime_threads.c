@@ -3,6 +3,7 @@
 #include "target/runtime/abi.h"
 #include "tests/unit/unit.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -148,6 +149,42 @@ TEST(runtime_parallel_after_sleep_and_fork) {
   int status = -1;
   CHECK(waitpid(child, &status, 0) == child && status == 0);
   CHECK(all_are(at, 100, 2));
+  tvms_set_num_threads(0);
+}
+
+/* Both parts run at the same time. */
+typedef struct Meeting {
+  atomic_int begun;
+  int cpus[2];
+} Meeting;
+
+static int32_t meet(void *closure, int64_t begin, int64_t end) {
+  Meeting *m = closure;
+  if (end - begin != 1) return tvms_set_error("a thread runs both parts");
+  atomic_fetch_add(&m->begun, 1);
+  while (atomic_load(&m->begun) < 2) sched_yield();
+  m->cpus[begin] = sched_getcpu();
+  return 0;
+}
+
+/* The worker sleeps where its caller goes. */
+TEST(runtime_parallel_uses_cores_that_idle) {
+  cpu_set_t allowed, one;
+  CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  if (CPU_COUNT(&allowed) < 2) return;
+  int together = 0;
+  tvms_set_num_threads(2);
+  for (int round = 0; round < 40; round++) {
+    Meeting m = {.cpus = {-1, -1}};
+    CHECK(tvms_parallel((void *)(uintptr_t)meet, &m, 0, 2, 1) == 0);
+    together += m.cpus[0] == m.cpus[1];
+    CPU_ZERO(&one);
+    CPU_SET((size_t)(m.cpus[0] == sched_getcpu() ? m.cpus[1] : m.cpus[0]), &one);
+    usleep(5000);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    sched_setaffinity(0, sizeof allowed, &allowed);
+  }
+  CHECK(together < 10);
   tvms_set_num_threads(0);
 }
 

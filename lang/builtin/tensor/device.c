@@ -29,8 +29,9 @@ static DLDevice device_arg(Value v, Span span) {
 }
 
 static Value device_value(DLDevice device, Span span) {
-  Value args[] = {value_str(device.device_type == kDLOpenCL ? "opencl" : "cpu"),
-                  value_int(device.device_id)};
+  char text[32] = "cpu";
+  if (device.device_type != kDLCPU) tvms_device_text(device, text, sizeof text);
+  Value args[] = {value_str(str_copy_n(text, strcspn(text, ":"))), value_int(device.device_id)};
   return value_call_with(value_get_attr(namespace_import("tvm", span), str_intern("device"), span),
                          2, args, span);
 }

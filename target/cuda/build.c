@@ -1,0 +1,13 @@
+/* build.c -- the back end's row: PTX by the same library as machine code (target/llvm). */
+#include "target/device.h"
+
+static const char *ptx(Node *module, const Target *target) {
+  return backend_find("llvm")->device_code(module, target);
+}
+
+const Backend backend_cuda = {.name = "cuda",
+                              .doc = "PTX for NVIDIA GPUs, through LLVM like the host's part",
+                              .load = device_load,
+                              .emit = device_emit,
+                              .device_code = ptx,
+                              .device_text = EMIT_PTX};
