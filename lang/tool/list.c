@@ -59,14 +59,13 @@ int tool_passes(int argc, char **argv) {
   return STATUS_OK;
 }
 
-/* Limits: threads of a block, of a warp, bytes of shared memory, with dynamic memory. */
+/* Limits: threads of a block, of a warp, bytes of shared memory. */
 static void print_models(void) {
   int n;
   const TargetModel *m = target_models(&n);
   for (int i = 0; i < n; i++)
-    printf("    %-8s %5lld threads, warps of %2lld, %lld to %lld bytes shared  %s\n", m[i].name,
-           (long long)m[i].threads, (long long)m[i].warp, (long long)m[i].shared,
-           (long long)m[i].dynamic, m[i].doc);
+    printf("    %-8s %5lld threads, warps of %2lld, %6lld bytes shared  %s\n", m[i].name,
+           (long long)m[i].threads, (long long)m[i].warp, (long long)m[i].shared, m[i].doc);
 }
 
 int tool_targets(int argc, char **argv) {

@@ -6,16 +6,14 @@
  * each thread has for itself. */
 #include "lower/device/device.h"
 
-#define DYNAMIC "max_dynamic_shared_memory_per_block"
-
 typedef struct Limits {
   const char *kernel;
   const Target *target;
   const TargetModel *model; /* whose other limits hold; or NULL */
-  int64_t most_threads, most_shared, most_dynamic;
-  int64_t shared, dynamic; /* bytes, of the launch that is open */
-  Map differs;             /* variables that may differ by thread of a block */
-  Node *divergent;         /* the branch or loop that not all threads come to, or NULL */
+  int64_t most_threads, most_shared;
+  int64_t shared;  /* bytes, of the launch that is open */
+  Map differs;     /* variables that may differ by thread of a block */
+  Node *divergent; /* the branch or loop that not all threads come to, or NULL */
 } Limits;
 
 static _Noreturn void refuse(const Limits *l, Node *n, const char *what) {
@@ -52,7 +50,7 @@ static WalkResult add_shared(Walker *w, Node *n) {
                         AS(Var, a->var)->name, ir_print(*e, NULL)));
     nbytes = known ? nbytes * extent : 0;
   }
-  if (is_shared) *(str_same(scope, "shared.dyn") ? &l->dynamic : &l->shared) += nbytes;
+  if (is_shared) l->shared += nbytes;
   return WALK_ON;
 }
 
@@ -152,23 +150,14 @@ static void check_shared(Limits *l, Node *launch) {
   if (l->shared > l->most_shared)
     refuse(l, launch,
            str_format("a block has %lld bytes of shared memory, but the target has at most %lld: "
-                      "choose smaller tiles%s (or, if the device can do more, build with "
-                      "-max_shared_memory_per_block=%lld)",
-                      (long long)l->shared, (long long)l->most_shared,
-                      l->most_dynamic > l->most_shared ? ", or memory of scope shared.dyn" : "",
-                      (long long)l->shared));
-  if (l->shared + l->dynamic > l->most_dynamic)
-    refuse(
-        l, launch,
-        str_format("a block has %lld bytes of shared memory, %lld of them dynamic, but the "
-                   "target has at most %lld: choose smaller tiles, or fewer stages of a pipeline",
-                   (long long)(l->shared + l->dynamic), (long long)l->dynamic,
-                   (long long)l->most_dynamic));
+                      "choose smaller tiles, or fewer stages of a pipeline (or, if the device can "
+                      "do more, build with -max_shared_memory_per_block=%lld)",
+                      (long long)l->shared, (long long)l->most_shared, (long long)l->shared));
 }
 
 static void check_launch(Limits *l, Node *launch) {
   check_threads(l, launch);
-  l->shared = l->dynamic = 0;
+  l->shared = 0;
   Walker w = {.enter = add_shared, .context = l},
          barriers = {.enter = find_divergence, .context = l};
   walk(&w, launch);
@@ -196,8 +185,6 @@ Node *pass_verify_gpu_code(Node *n, const PassContext *context) {
               .most_threads = target_limit(context->target, "max_threads_per_block"),
               .model = target_model(context->target),
               .most_shared = target_limit(context->target, "max_shared_memory_per_block")};
-  bool tells = map_has(&context->target->options, str_intern(DYNAMIC));
-  l.most_dynamic = tells ? target_option_int(context->target, DYNAMIC) : l.most_shared;
   Walker w = {.enter = find_launches, .context = &l};
   walk(&w, AS(PrimFunc, n)->body);
   return n;

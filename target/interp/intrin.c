@@ -335,7 +335,8 @@ const Code *compile_call(Compiler *c, Call *n) {
   if (IS(GlobalVar, n->op)) return compile_program_call(c, n);
   const Intrin *intrin = intrin_of(n->op);
   const char *family = family_name(n->op);
-  if (family && is_atomic(family)) return compile_atomic(c, n, family);
+  const Code *atomic = compile_atomic(c, n);
+  if (atomic) return atomic;
   if (!intrin) unsupported(c->span, family ? str_format("T.%s", family) : "this callee");
   if (intrin->args >= 0 && n->args.len != intrin->args)
     fault(c->span, "T.%s takes %d arguments, %d given", intrin->name, intrin->args, n->args.len);
