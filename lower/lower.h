@@ -34,6 +34,9 @@ typedef struct DynamicShared {
 } DynamicShared;
 DynamicShared lower_dynamic_shared(PrimFunc *kernel);
 
+/* Is it a function for a device, which SplitHostDevice made? */
+bool is_device_function(Node *f);
+
 /* Runs the pipeline of the target's kind. Raises on what can't be lowered, with its span. */
 Node *lower_module(Node *module, const Target *target);
 Node *lower_module_watched(Node *module, const Target *target, const Instruments *instruments);

@@ -1,10 +1,7 @@
 /* device.c -- see device.h. */
 #include "target/device.h"
+#include "lower/lower.h"
 #include "target/output.h"
-
-bool device_is_kernel(Node *f) {
-  return IS(PrimFunc, f) && dict_get_int(AS(PrimFunc, f)->attrs, "tvms.device", 0) != 0;
-}
 
 /* tvms_device_launch(type, id, address_of(kernel), ...): the text in the place of the address. */
 static Node *embed(Mutator *m, Node *n) {
@@ -27,7 +24,7 @@ static Node *host_module(Node *module, const char *source) {
   Node *out = module;
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
-    if (device_is_kernel(m->functions.at[i])) out = module_without(out, name);
+    if (is_device_function(m->functions.at[i])) out = module_without(out, name);
     else if (IS(PrimFunc, m->functions.at[i]))
       out = module_with(out, m->globals.at[i], mutate_children(&mutator, m->functions.at[i]));
   }

@@ -5,9 +5,6 @@
 
 #include "target/target.h"
 
-/* Is it a function that SplitHostDevice made for the device? */
-bool device_is_kernel(Node *f);
-
 /* The `load` and `emit` of a back end that has `device_code`. */
 TvmsModule *device_load(Node *module, const Target *target);
 void device_emit(Node *module, const Target *target, EmitKind kind, const char *path);

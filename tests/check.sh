@@ -99,11 +99,11 @@ random_c() { sh tests/gen/build.sh "$B" 1 1; }
 on_c() { UNIT_TARGET=c "$B/unit" llvm_; }
 # A sample of what `make check-opencl` runs; PoCL runs it on the CPU.
 operators_on_opencl() { OP_TARGETS=opencl "$B/tvms" test -j "$(nproc)" tests/op/binary.tvms tests/op/reduce.tvms tests/op/nn_attention.tvms tests/op/vision.tvms; }
+# A sample of what `make check-cuda` runs: PTX on an emulator.
+operators_on_cuda() { LD_LIBRARY_PATH=$B/fake_cuda OP_TARGETS=cuda "$B/tvms" test -j "$(nproc)" tests/op/binary.tvms tests/op/reduce.tvms tests/op/nn_attention.tvms tests/op/vision.tvms; }
 # A sample of what `make check-sim` runs: compiled, then checked for races and the like.
 operators_on_sim() { OP_TARGETS=sim "$B/tvms" test -j "$(nproc)" tests/op/reduce.tvms tests/op/nn_attention.tvms tests/op/vision.tvms; }
 operators_checked() { OP_TARGETS=sim "$B/tvms" test --sanitize -j "$(nproc)" $(find tests/op -name '*.tvms' -not -name support.tvms); }
-# A sample of what `make check-cuda` runs: PTX on an emulator.
-operators_on_cuda() { LD_LIBRARY_PATH=$B/fake_cuda OP_TARGETS=cuda "$B/tvms" test -j "$(nproc)" tests/op/binary.tvms tests/op/reduce.tvms tests/op/nn_attention.tvms tests/op/vision.tvms; }
 deploy_on_opencl() {
   "$B/tvms" build examples/unity.tvms --target opencl -o "$B/unity_opencl.so" && "$B/deploy" "$B/unity_opencl.so" >"$B/deploy.opencl" &&
     "$B/tvms" build examples/unity.tvms --target llvm -o "$B/unity.so" && "$B/deploy" "$B/unity.so" >"$B/deploy.llvm" &&
@@ -115,10 +115,10 @@ operators_on_c() { OP_TARGETS=c "$B/tvms" test -j "$(nproc)" tests/op/binary.tvm
 [ -x "$B/unit" ] && counted 'C units of machine code, by the c target' on_c
 counted 'operators, by the c target' operators_on_c
 counted 'operators, on OpenCL' operators_on_opencl
-counted 'operators, on a simulated GPU' operators_on_sim
-counted 'operators, checked by it' operators_checked
 counted 'operators, as PTX' operators_on_cuda
 counted 'kernels, as PTX' env LD_LIBRARY_PATH=$B/fake_cuda "$B/tvms" test tests/target/cuda_run.tvms
+counted 'operators, on a simulated GPU' operators_on_sim
+counted 'operators, checked by it' operators_checked
 counted 'tests in .tvms' "$B/tvms" test -j "$(nproc)" $(find tests -name '*.tvms' -not -path 'tests/bench/*' -not -path 'tests/math/*' | LC_ALL=C sort)
 counted 'errors of functions of float32, of every 4099th' sh tests/math/run.sh "$B" 4099
 # A sample of what `make check-onnx` runs.

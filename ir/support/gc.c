@@ -101,8 +101,8 @@ void gc_check_growth(size_t n) {
 void *gc_grow(void *old, size_t n) {
   gc_check_growth(n);
   if (!old) return gc_alloc(n);
-  void *p = GC_REALLOC(old, n);
-  return p ? p : out_of_memory(n);
+  size_t had = GC_size(old);
+  return n <= had ? old : memcpy(gc_alloc(n), old, had);
 }
 
 void gc_root(void *p) { vec_push(&roots, p); }

@@ -13,8 +13,8 @@
 void gc_start(void);
 
 /* Zeroed memory of `n` bytes; never NULL: exhaustion ends the process with status 71. The atomic
- * form holds no pointers and is not scanned; as `raw` it is not zeroed either. gc_grow moves `old`
- * (which may be NULL) to `n` bytes.
+ * form holds no pointers and is not scanned; as `raw` it is not zeroed either. gc_grow copies `old`
+ * (which may be NULL) to `n` bytes, if it has less; `old` stays as it is for those who hold it.
  */
 void *gc_alloc(size_t n);
 void *gc_alloc_atomic(size_t n);

@@ -25,7 +25,4 @@ enum { LAUNCH_AXES = 6 };
  * variables, from memory that each thread has for itself, or from a call with effects. */
 bool may_differ(Map *differs, Node *n);
 
-/* The functions that run on a device, which SplitHostDevice makes. */
-bool is_device_function(Node *f);
-
 #endif

@@ -244,12 +244,34 @@ void primitive_cache_read(ScheduleCall *c) {
   finish_cache(c, &k, &first, level, &touched, users, false, facts);
 }
 
+static WalkResult find_outer_var(Walker *w, Node *n) {
+  return IS(Var, n) && !map_has(w->context, n) ? WALK_STOP : WALK_ON;
+}
+
+/* One run of the scope, which owns the cache, must do all steps of the reduction. */
+static void need_whole_reduction(ScheduleCall *c, const Cache *k) {
+  Block *b = AS(Block, k->ref->node);
+  BlockRealize *r = AS(BlockRealize, realize_of(&k->place));
+  NodeVec loops = loops_inside(&k->place, k->scope);
+  Map inside = {0};
+  for each (Node *, l, &loops) map_set(&inside, AS(For, *l)->var, *l);
+  Walker w = {.enter = find_outer_var, .context = &inside};
+  for (int i = 0; i < r->iter_values.len; i++)
+    if (AS(IterVar, b->iter_vars.at[i])->iter_kind != ITER_SPATIAL &&
+        !walk(&w, r->iter_values.at[i]))
+      schedule_fail(c, k->ref->node,
+                    "the reduction of block '%s' goes on from one run of the block '%s', which "
+                    "would own the cache, to the next",
+                    b->name, AS(Block, k->scope)->name);
+}
+
 void primitive_cache_write(ScheduleCall *c) {
   Cache k = begin_cache(c, false);
   Block *b = AS(Block, k.ref->node);
   if (!b->init && block_reads(b, k.buffer))
     schedule_fail(c, k.ref->node, "block '%s' goes on with what is in '%s': use cache_inplace",
                   b->name, AS(Buffer, k.buffer)->name);
+  need_whole_reduction(c, &k);
   NodeVec realizes = child_realizes(k.scope);
   for each (Node *, r, &realizes) {
     Block *other = AS(Block, AS(BlockRealize, *r)->block);

@@ -61,6 +61,8 @@ typedef struct Func {
   DataType result;        /* of a kernel; void if none */
   LLVMValueRef result_at; /* where a kernel's result goes */
   int64_t stack_bytes;    /* of its allocas so far */
+  bool streams;           /* stores go past the caches now (stream.c) */
+  bool has_streamed;      /* some did */
   LLVMFastMathFlags fp_flags;
   LLVMMetadataRef scope; /* for debuggers, or NULL */
   const Source *file;
@@ -184,6 +186,16 @@ LLVMValueRef gen_alloca(Gen *g, LLVMTypeRef type, int64_t n, unsigned align, con
 bool gen_allocate(Gen *g, Allocate *n);
 void gen_allocate_const(Gen *g, AllocateConst *n);
 
+/* ---- stream.c ---- */
+
+/* Bytes that the store is aligned to where its buffer is; 0: it can't go past the caches. */
+unsigned stream_alignment(Gen *g, BufferStore *n);
+/* May the stores of this loop go past the caches, as it asks? NULL: it does not ask, or they can't.
+ */
+LLVMValueRef stream_condition(Gen *g, For *n);
+void stream_store(Gen *g, LLVMValueRef store, unsigned align);
+void stream_end(Gen *g); /* of a function: its stores are there for other threads */
+
 /* ---- intrin.c, math.c, float32_*.c, call.c, packed.c ---- */
 
 LLVMValueRef gen_call(Gen *g, Call *n);
@@ -247,6 +259,7 @@ void debug_dispose(Gen *g);
 void debug_function(Gen *g, const char *name, Span span); /* of g->f, just begun */
 void debug_place(Gen *g, Span span);                      /* what is written next came from there */
 void debug_no_place(Gen *g);
+void debug_variable(Gen *g, Node *var, LLVMValueRef value); /* has this value from here on */
 
 /* ---- optimize.c, jit.c, emit.c, link.c ---- */
 

@@ -9,7 +9,10 @@ static LLVMValueRef gen_var(Gen *g, Node *n) {
   return v;
 }
 
-void gen_bind(Gen *g, Node *var, LLVMValueRef value) { map_set(&g->f->values, var, value); }
+void gen_bind(Gen *g, Node *var, LLVMValueRef value) {
+  map_set(&g->f->values, var, value);
+  debug_variable(g, var, value);
+}
 
 LLVMValueRef gen_condition(Gen *g, Node *n) { return gen_to_bool(g, gen_expr(g, n), n->dtype); }
 

@@ -109,6 +109,7 @@ void gen_free_heap(Gen *g, int down_to) {
 }
 
 void gen_return(Gen *g, LLVMValueRef status) {
+  stream_end(g);
   gen_free_heap(g, 0);
   if (g->is_device) LLVMBuildRetVoid(g->b);
   else LLVMBuildRet(g->b, status);

@@ -60,12 +60,32 @@ void gen_loop(Gen *g, For *n, LLVMValueRef begin, LLVMValueRef end, Range64 rang
   LLVMPositionBuilderAtEnd(g->b, exit);
 }
 
+/* Twice: with stores past the caches, and without. */
+static void gen_streamed(Gen *g, For *n, LLVMValueRef aligned, LLVMValueRef min, LLVMValueRef end,
+                         Range64 range) {
+  LLVMBasicBlockRef yes = gen_block(g, "streams"), no = gen_block(g, "stays"),
+                    done = gen_block(g, "done");
+  LLVMBuildCondBr(g->b, aligned, yes, no);
+  LLVMPositionBuilderAtEnd(g->b, yes);
+  g->f->streams = g->f->has_streamed = true;
+  gen_loop(g, n, min, end, range);
+  g->f->streams = false;
+  LLVMBuildBr(g->b, done);
+  LLVMPositionBuilderAtEnd(g->b, no);
+  gen_loop(g, n, min, end, range);
+  LLVMBuildBr(g->b, done);
+  LLVMPositionBuilderAtEnd(g->b, done);
+}
+
 static void gen_serial(Gen *g, For *n) {
   DataType t = n->var->dtype;
   LLVMValueRef min = gen_cast(g, gen_expr(g, n->min), n->min->dtype, t);
   LLVMValueRef extent = gen_cast(g, gen_expr(g, n->extent), n->extent->dtype, t);
   LLVMValueRef end = expr_is_zero(n->min) ? extent : LLVMBuildNSWAdd(g->b, min, extent, "end");
-  gen_loop(g, n, min, end, range_of_loop(&g->f->ranges, n));
+  Range64 range = range_of_loop(&g->f->ranges, n);
+  LLVMValueRef aligned = stream_condition(g, n);
+  if (aligned) gen_streamed(g, n, aligned, min, end, range);
+  else gen_loop(g, n, min, end, range);
 }
 
 void gen_for(Gen *g, For *n) {

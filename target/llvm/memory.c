@@ -216,13 +216,17 @@ LLVMValueRef gen_load(Gen *g, BufferLoad *n) {
   return gen_cast(g, gen_from_memory(g, v, a.t), a.t, n->node.dtype);
 }
 
-static void store_plain(Gen *g, const Access *a, LLVMValueRef v) {
-  LLVMSetAlignment(LLVMBuildStore(g->b, v, a->pointer), a->align);
+static LLVMValueRef store_plain(Gen *g, const Access *a, LLVMValueRef v) {
+  LLVMValueRef store = LLVMBuildStore(g->b, v, a->pointer);
+  LLVMSetAlignment(store, a->align);
+  return store;
 }
 
 static void store_masked(Gen *g, const Access *a, LLVMValueRef v) {
-  if (a->may_touch)
-    return store_plain(g, a, LLVMBuildSelect(g->b, a->mask, v, load_plain(g, a), ""));
+  if (a->may_touch) {
+    store_plain(g, a, LLVMBuildSelect(g->b, a->mask, v, load_plain(g, a), ""));
+    return;
+  }
   LLVMValueRef mask = a->mask ? a->mask : all_lanes(g, a->t.lanes);
   LLVMValueRef args[] = {v, a->pointer, const_i32(g, a->align), mask};
   call_masked(g, a->contiguous ? "llvm.masked.store" : "llvm.masked.scatter", LLVMTypeOf(v),
@@ -251,5 +255,9 @@ void gen_store(Gen *g, BufferStore *n) {
   v = gen_to_memory(g, gen_cast(g, v, t, a.t), a.t);
   if (a.mask && a.t.lanes == 1) store_if(g, &a, v);
   else if (a.mask || !a.contiguous) store_masked(g, &a, v);
-  else store_plain(g, &a, v);
+  else {
+    unsigned align = g->f->streams ? stream_alignment(g, n) : 0;
+    LLVMValueRef store = store_plain(g, &a, v);
+    if (align) stream_store(g, store, align);
+  }
 }

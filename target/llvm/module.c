@@ -5,7 +5,7 @@
  * (abi.h). */
 #include "target/llvm/codegen.h"
 #include "target/describe.h"
-#include "target/device.h"
+#include "lower/lower.h"
 #include "target/params.h"
 #include "target/runtime/abi.h"
 #include <llvm-c/Target.h>
@@ -129,11 +129,11 @@ void gen_device_module(Gen *g, Node *module, const Target *target) {
   gen_begin(g, target);
   IRModule *m = AS(IRModule, module);
   for (int i = 0; i < m->functions.len; i++)
-    if (device_is_kernel(m->functions.at[i]))
+    if (is_device_function(m->functions.at[i]))
       gen_declare_kernel(g, AS(GlobalVar, m->globals.at[i])->name,
                          AS(PrimFunc, m->functions.at[i]));
   for (int i = 0; i < m->functions.len; i++)
-    if (device_is_kernel(m->functions.at[i]))
+    if (is_device_function(m->functions.at[i]))
       gen_kernel(g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
   optimize_module(g);
 }

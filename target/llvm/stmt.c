@@ -48,7 +48,9 @@ static void gen_attr(Gen *g, AttrStmt *n) {
   bool launches = str_same(n->key, "thread_extent");
   if (launches && g->is_device) gen_launch(g, n);
   else if (launches || str_same(n->key, "virtual_thread"))
-    gen_unsupported(g, &n->node, "a loop bound to a thread");
+    error_raisef("CompileError", n->node.span,
+                 "a loop bound to a thread is not supported by the llvm target: sim runs it on a "
+                 "simulated GPU");
 }
 
 /* The rest of a heap allocation's scope, then the end of the scope. */

@@ -1,6 +1,6 @@
 /* source.c -- the whole text: extensions, the types of stdint.h, helpers, kernels. */
 #include "target/opencl/opencl.h"
-#include "target/device.h"
+#include "lower/lower.h"
 
 static const char types[] = "typedef char int8_t;\n"
                             "typedef short int16_t;\n"
@@ -40,10 +40,10 @@ const char *opencl_source(Node *module, const Target *target) {
   IRModule *m = AS(IRModule, module);
   take_words(&g);
   for (int i = 0; i < m->functions.len; i++)
-    if (device_is_kernel(m->functions.at[i]))
+    if (is_device_function(m->functions.at[i]))
       map_set(&g.names, str_intern(AS(GlobalVar, m->globals.at[i])->name), m->functions.at[i]);
   for (int i = 0; i < m->functions.len; i++)
-    if (device_is_kernel(m->functions.at[i]))
+    if (is_device_function(m->functions.at[i]))
       opencl_kernel(&g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
   const char *functions = str_text(&g.functions);
   Str helpers = {0}, s = {0};

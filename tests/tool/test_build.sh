@@ -23,6 +23,21 @@ class Net:
         return R.add(y, R.const([0.5], "float32"))
 T
 
+# Stores past the caches, and the fence behind them.
+cat >stream.tvms <<'T'
+@T.prim_func
+def copy(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    for i in T.serial(4, annotations={"pragma_nontemporal_stores": 1}):
+        for j in T.vectorized(16):
+            B[i * 16 + j] = A[i * 16 + j]
+T
+expect 0 '!nontemporal' "$tvms" build stream.tvms --emit llvm-ir -o -
+also 'fence seq_cst'
+expect 0 vmovntps "$tvms" build stream.tvms --target 'llvm -mtriple=x86_64-linux-gnu -mcpu=haswell' --emit asm -o -
+sed 's/"pragma_nontemporal_stores": 1//' stream.tvms >plain.tvms
+expect 0 'define' "$tvms" build plain.tvms --emit llvm-ir -o -
+absent '!nontemporal' 'fence seq_cst'
+
 # By the ending of the name, and by --emit.
 is() { head -c 4096 "$1" | tr -d '\0' | grep -qF -- "$2" || { echo "$1 is no $2"; bad=1; }; }
 for form in so:.so:ELF obj:.o:ELF archive:.a:arch asm:.s:__tvms_main: llvm-ir:.ll:target\ triple c:.c:int32_t tvms-lowered:.tvms:T.prim_func; do

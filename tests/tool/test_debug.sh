@@ -54,6 +54,34 @@ run
 backtrace 1
 T
   TVMS_JIT_EVENTS=gdb gdb -nx -batch -x commands --args "$tvms" here.tvms >out 2>&1 </dev/null
-  also 'sums.kernel () at here.tvms:6'
+  also 'sums.kernel (A=0x' 'at here.tvms:6'
+  # The values of parameters, loop variables and lets, by names and types.
+  cat >locals.tvms <<'T'
+import numpy as np
+
+@T.prim_func
+def fill(A: T.Buffer(("n",), "float32"), k: T.int32, x: T.float64, flag: T.bool):
+    n = T.int64()
+    for i in range(n):
+        twice: T.let[T.int32] = k * 2
+        A[i] = T.if_then_else(flag, T.Cast("float32", x) * T.Cast("float32", twice), 1.0)
+
+a = np.ones((5,), "float32")
+tvm.build(fill, "llvm -opt-level=0")["fill"](a, 21, 0.5, True)
+print(a[0])
+T
+  cat >commands <<'T'
+set breakpoint pending on
+set debuginfod enabled off
+break locals.tvms:8 if i == 3
+run
+info args
+info locals
+print twice + 1
+print A[0]
+ptype A
+T
+  TVMS_JIT_EVENTS=gdb gdb -nx -batch -x commands --args "$tvms" locals.tvms >out 2>&1 </dev/null
+  also 'k = 21' 'x = 0.5' 'flag = true' 'n = 5' 'i = 3' 'twice = 42' '$1 = 43' '$2 = 21' 'type = float32 *'
 fi
 exit $bad

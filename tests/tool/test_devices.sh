@@ -48,7 +48,7 @@ f = tvm.build(shift)
 f(np.ones(64, "float32"))
 print("ran")
 T
-expect 1 'a loop bound to a thread is not supported by the llvm target' "$tvms" run race.tvms
+expect 1 'a loop bound to a thread is not supported by the llvm target: sim runs it on a simulated GPU' "$tvms" run race.tvms
 expect 0 'ran' "$tvms" run --target sim race.tvms
 expect 1 "race.tvms:5:5: error[E0601]: data race: the store of 'A[1]' by thread (1, 0, 0) of block (0, 0, 0), and the load by thread (0, 0, 0) of block (0, 0, 0), with no barrier between" "$tvms" run --sanitize race.tvms
 also "race.tvms:5:13: note: the load of 'A' by thread (0, 0, 0) of block (0, 0, 0)" 'help: put T.tvm_storage_sync'

@@ -43,6 +43,18 @@ expect 0 'main: the same' "$tvms" diff net.tvms net.so llvm
 sed 's/R.add(b, a)/R.subtract(b, a)/' net.tvms >changed.tvms
 expect 1 'A (./net.so) differs from the interpreter' "$tvms" diff changed.tvms ./net.so llvm
 also 'it was compiled from something else'
+absent 'first binding'
+# Of files, the first binding is that of what is compiled anew for their targets.
+cat >chain.tvms <<'T'
+@R.function
+def main(x: R.Tensor((4096,), "float32")):
+    y = R.add(x, x)
+    z = R.exp(y)
+    w = R.negative(z)
+    return w
+T
+expect 0 '' "$tvms" build chain.tvms -o chain.so
+expect 1 'first binding, compiled anew for the targets of the files: z' "$tvms" diff chain.tvms ./chain.so interp --rtol 0 --atol 0
 
 # After each pass.
 expect 0 '' "$tvms" opt net.tvms -p llvm --check-each -o out.tvms

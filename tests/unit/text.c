@@ -27,6 +27,22 @@ TEST(formats_are_those_of_printf) {
   SAME("%s%*s%s", "a", 4, "", "b");
 }
 
+/* A vector is often handed on by value: its elements must stay when the copy grows. */
+TEST(a_copy_of_a_vector_grows_alone) {
+  for (int n = 1; n < 200; n++) {
+    VEC(void *) v = {0};
+    for (int i = 0; i < n; i++) vec_push(&v, &v);
+    VEC(void *) copy = {v.at, v.len, v.cap};
+    for (int i = 0; i <= n; i++) vec_push(&copy, NULL);
+    for (int i = 0; i < 500; i++)
+      memset(gc_alloc(sizeof(void *) * (size_t)v.cap), 1, sizeof(void *) * (size_t)v.cap);
+    bool kept = copy.len == 2 * n + 1;
+    for each (void *, p, &v) kept &= *p == &v;
+    for (int i = 0; i < n; i++) kept &= copy.at[i] == &v;
+    CHECK(kept);
+  }
+}
+
 TEST(long_texts_are_put_together_whole) {
   Str s = {0}, want = {0};
   for (int i = 0; i < 1000; i++) {
