@@ -50,7 +50,7 @@ const Target *target_host(const Target *t);
 /* A row of target_model.def: a GPU by its limits. */
 typedef struct TargetModel {
   const char *name;
-  int64_t threads, warp, shared, dynamic, grid[3], block[3];
+  int64_t threads, warp, shared, grid[3], block[3];
   const char *doc;
 } TargetModel;
 const TargetModel *target_models(int *n);

@@ -2,16 +2,8 @@
 #include "ir/target.h"
 
 static const TargetModel models[] = {
-#define MODEL(name, threads, warp, shared, dynamic, grid_x, grid_yz, block_xy, block_z, doc)       \
-  {                                                                                                \
-      #name,                                                                                       \
-      threads,                                                                                     \
-      warp,                                                                                        \
-      shared,                                                                                      \
-      dynamic,                                                                                     \
-      {grid_x, grid_yz, grid_yz},                                                                  \
-      {block_xy, block_xy, block_z},                                                               \
-      doc},
+#define MODEL(name, threads, warp, shared, grid_x, grid_yz, block_xy, block_z, doc)                \
+  {#name, threads, warp, shared, {grid_x, grid_yz, grid_yz}, {block_xy, block_xy, block_z}, doc},
 #include "ir/target_model.def"
 };
 enum { MODELS = sizeof models / sizeof *models };
@@ -36,6 +28,5 @@ int64_t target_model_limit(const TargetModel *m, const char *option) {
   if (str_same(option, "max_threads_per_block")) return m->threads;
   if (str_same(option, "thread_warp_size")) return m->warp;
   if (str_same(option, "max_shared_memory_per_block")) return m->shared;
-  if (str_same(option, "max_dynamic_shared_memory_per_block")) return m->dynamic;
   return 0;
 }

@@ -4,14 +4,20 @@
 
 BuildDefaults build_defaults;
 
+/* The model of a simulated GPU that stands for a target. */
+static const char *model_for(const Target *t) {
+  const char *arch = map_get(&t->options, str_intern("arch"));
+  const char *sm = arch && strlen(arch) >= 5 ? str_copy_n(arch, 5) : "";
+  return target_model_find(sm) ? sm : target_model_find(t->kind) ? t->kind : "cuda";
+}
+
 /* The GPU that checks in the place of a target. */
 static const Target *checking(const Target *t) {
   const char *usual = build_defaults.target ? build_defaults.target : "";
   if (str_same(t->kind, "interp")) return t;
   if (!str_same(t->kind, "sim"))
-    t = target_parse(strncmp(usual, "sim", 3) == 0    ? usual
-                     : strcmp(t->kind, "opencl") == 0 ? "sim -model=opencl"
-                                                      : "sim",
+    t = target_parse(strncmp(usual, "sim", 3) == 0 ? usual
+                                                   : str_format("sim -model=%s", model_for(t)),
                      (Span){0});
   t = target_with(t, "sanitize", "1");
   return build_defaults.tells ? target_with(t, "report", "1") : t;

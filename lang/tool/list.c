@@ -59,6 +59,15 @@ int tool_passes(int argc, char **argv) {
   return STATUS_OK;
 }
 
+/* Limits: threads of a block, of a warp, bytes of shared memory. */
+static void print_models(void) {
+  int n;
+  const TargetModel *m = target_models(&n);
+  for (int i = 0; i < n; i++)
+    printf("    %-8s %5lld threads, warps of %2lld, %6lld bytes shared  %s\n", m[i].name,
+           (long long)m[i].threads, (long long)m[i].warp, (long long)m[i].shared, m[i].doc);
+}
+
 int tool_targets(int argc, char **argv) {
   int status, kinds, n;
   if (!options_parse(NULL, 0, &argc, argv, &status)) return status;
@@ -70,6 +79,7 @@ int tool_targets(int argc, char **argv) {
       if (str_same(o[j].kind, k[i].name))
         printf("  -%s=%s%*s%s\n", o[j].name, o[j].value,
                (int)(24 - strlen(o[j].name) - strlen(o[j].value)), "", o[j].doc);
+    if (str_same(k[i].name, "sim")) print_models();
   }
   return STATUS_OK;
 }

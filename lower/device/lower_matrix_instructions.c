@@ -1,15 +1,19 @@
 /* lower_matrix_instructions.c -- instructions of tensor cores and asynchronous copies, as what the
  * threads of a warp do, for a simulated GPU.
  *
- * In:  launches in flat programs: T.ptx_mma, T.ptx_ldmatrix, T.mma_fill, T.mma_store,
- * T.ptx_cp_async with its groups; T.tvm_fill_fragment, T.tvm_load_matrix_sync,
- * T.tvm_store_matrix_sync, T.tvm_mma_sync with fragments in memory of scope wmma.*. Out: loads and
- * stores, memory of the warp, barriers of the warp. Which element of a matrix a thread holds in
- * which place is told by NVIDIA's PTX ISA, "Warp-level matrix instructions": a thread is of group
- * lane / 4, and number lane % 4 in it; a register holds `pack` neighbours of a row (A) or a column
- * (B). Fragments of wmma have no layout of their own: here the warp has the whole matrix, row by
- * row. Not: sparse, 4-bit and 1-bit operands, mma.m8n8k4 of float16, bulk copies and their
- * barriers. */
+ * In:  launches in flat programs: T.ptx_mma, T.ptx_ldmatrix, T.mma_fill, T.mma_store, copies by
+ * T.ptx_cp_async and T.ptx_cp_async_bulk; T.tvm_fill_fragment, T.tvm_load_matrix_sync,
+ * T.tvm_store_matrix_sync, T.tvm_mma_sync, whose fragments lie in memory of scope wmma.*.
+ *
+ * Out: loads and stores, memory of the warp, barriers of the warp.
+ *
+ * Which element of a matrix a thread holds in which place is told by NVIDIA's PTX ISA, "Warp-level
+ * matrix instructions": a thread is of group lane / 4, and number lane % 4 in it; a register holds
+ * `pack` neighbours of a row (A) or a column (B). Fragments of wmma have no layout of their own:
+ * here the warp has the whole matrix, row by row. A barrier of copies (mbarrier) is waited for by
+ * all threads of the block, so it is one of these.
+ *
+ * Not: sparse, 4-bit and 1-bit operands, mma.m8n8k4 of float16. */
 #include "lower/device/device.h"
 
 enum { WARP = 32, ANY_EXTENT = INT32_MAX };
@@ -351,6 +355,26 @@ static Node *lower_cp_async(Matrix *m, Call *n) {
               .orelse = store_row(to, zero, nothing));
 }
 
+/* Many bytes, which one thread copies. */
+static Node *lower_bulk_copy(Matrix *m, Call *n) {
+  Span span = n->node.span;
+  NodeVec x = n->args;
+  View to = view_of(m, x.at[0], expr_cast(INT32, x.at[1], span), UINT8),
+       from = view_of(m, x.at[2], expr_cast(INT32, x.at[3], span), UINT8);
+  Node *i = var_new("i", INT32, span), *parts = over(expr_cast(INT32, x.at[4], span), 16);
+  Node *part = store_row(to, times(i, 16), load_row(from, times(i, 16), 16));
+  Node *loop = repeat(i, 0, part);
+  AS(For, loop)->extent = parts;
+  return loop;
+}
+
+static Node *lower_wait_barrier(Matrix *m, Call *n) {
+  Span span = n->node.span;
+  (void)m;
+  return stmt_evaluate(
+      expr_call("tvm_storage_sync", INT32, NODES(string_imm("shared", span)), span), span);
+}
+
 /* ---- wmma ---- */
 
 static const Fragment *fragment_of(Matrix *m, Node *pointer) {
@@ -448,10 +472,21 @@ static Node *lower_call(Matrix *m, Node *n) {
               {"ptx_cp_async", lower_cp_async},
               {"ptx_commit_group", lower_nothing},
               {"ptx_wait_group", lower_nothing},
+              {"ptx_cp_async_bulk", lower_bulk_copy},
+              {"create_barriers", lower_nothing},
+              {"ptx_init_barrier_thread_count", lower_nothing},
+              {"ptx_arrive_barrier", lower_nothing},
+              {"ptx_arrive_barrier_expect_tx", lower_nothing},
+              {"ptx_cp_async_barrier", lower_nothing},
+              {"ptx_wait_barrier", lower_wait_barrier},
               {"tvm_fill_fragment", lower_fill},
               {"tvm_load_matrix_sync", lower_load_matrix},
               {"tvm_store_matrix_sync", lower_store_matrix},
               {"tvm_mma_sync", lower_mma_sync}};
+  /* Copies that are checked come when they are waited for (target/interp/async.c). */
+  bool is_async = is_intrin_call(n, "ptx_cp_async") || is_intrin_call(n, "ptx_commit_group") ||
+                  is_intrin_call(n, "ptx_wait_group");
+  if (m->checks && is_async) return NULL;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (is_intrin_call(n, rows[i].name)) return rows[i].lower(m, AS(Call, n));
   return NULL;
@@ -515,6 +550,7 @@ static WalkResult find_shape(Walker *w, Node *n) {
 static WalkResult find_instruction(Walker *w, Node *n) {
   static const char *const prefixes[] = {"ptx_",
                                          "mma_",
+                                         "create_barriers",
                                          "tvm_fill_fragment",
                                          "tvm_mma_sync",
                                          "tvm_load_matrix_sync",

@@ -284,15 +284,27 @@ static Node *flags(Threads *t, Node *cond, NodeVec *before) {
   return array;
 }
 
-static void transform_some(Threads *t, Node *cond, Node *body, NodeVec *out) {
+/* With these threads alone. */
+static Node *transform_some(Threads *t, Node *active, Node *body) {
   Node *outer = t->active;
-  t->active = flags(t, cond, out);
-  vec_push(out, transform(t, body));
+  t->active = active;
+  Node *out = transform(t, body);
   t->active = outer;
+  return out;
+}
+
+/* Who goes which way is settled before anybody goes. */
+static Node *transform_divergent(Threads *t, IfThenElse *n) {
+  NodeVec out = {0};
+  Node *taken = flags(t, n->cond, &out), *other = NULL;
+  Span span = n->node.span;
+  if (n->orelse) other = flags(t, expr_not(thread_place(t, taken, span), span), &out);
+  vec_push(&out, transform_some(t, taken, n->then));
+  if (n->orelse) vec_push(&out, transform_some(t, other, n->orelse));
+  return stmt_seq(out, span);
 }
 
 static Node *transform_if(Threads *t, IfThenElse *n) {
-  NodeVec out = {0};
   Node *both = n->orelse ? stmt_seq(NODES(n->then, n->orelse), n->node.span) : n->then;
   check_divergence(t, &n->node, n->cond, both);
   if (has_exchange(n->cond))
@@ -300,11 +312,7 @@ static Node *transform_if(Threads *t, IfThenElse *n) {
                  "kernel %s: threads exchange values in stores, lets and calls that stand by "
                  "themselves, not in conditions: put the value into a variable first",
                  t->kernel);
-  if (may_differ(&t->differs, n->cond) && !has_barrier(both)) {
-    if (n->orelse) transform_some(t, expr_not(n->cond, n->cond->span), n->orelse, &out);
-    transform_some(t, n->cond, n->then, &out);
-    return stmt_seq(out, n->node.span);
-  }
+  if (may_differ(&t->differs, n->cond) && !has_barrier(both)) return transform_divergent(t, n);
   IfThenElse branch = *n;
   branch.cond = of_first(t, n->cond);
   branch.then = transform(t, n->then);
@@ -386,10 +394,11 @@ static Node *with_memory(Threads *t, Node *body) {
 static Node *each_block(AttrStmt *blocks[3], Node *body, Span span) {
   Node *var = var_new("block", INT64, span), *count = int_imm(INT64, 1, span), *rest = var;
   Node *values[3] = {NULL};
+  int last = blocks[2] ? 2 : blocks[1] ? 1 : 0;
   for (int i = 0; i < 3; i++) {
     if (!blocks[i]) continue;
     Node *extent = expr_cast(INT64, blocks[i]->value, span);
-    values[i] = expr_floormod(rest, extent);
+    values[i] = i == last ? rest : expr_floormod(rest, extent);
     rest = expr_floordiv(rest, extent);
     count = expr_mul(count, extent);
   }

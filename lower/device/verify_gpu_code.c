@@ -9,6 +9,7 @@
 typedef struct Limits {
   const char *kernel;
   const Target *target;
+  const TargetModel *model; /* whose other limits hold; or NULL */
   int64_t most_threads, most_shared;
   int64_t shared;  /* bytes, of the launch that is open */
   Map differs;     /* variables that may differ by thread of a block */
@@ -106,13 +107,31 @@ static WalkResult find_divergence(Walker *w, Node *n) {
 
 /* ---- launches ---- */
 
-static void check_launch(Limits *l, Node *launch) {
+/* One axis by itself. */
+static void check_axis(Limits *l, Node *n, int axis, int64_t extent) {
+  const char *tag = launch_tag(n);
+  if (!l->model) return;
+  if (axis < 3 && extent > l->model->grid[axis])
+    refuse(l, n,
+           str_format("there are %lld blocks along %s, but the target has at most %lld: fuse the "
+                      "loops, and bind them to blockIdx.x",
+                      (long long)extent, tag, (long long)l->model->grid[axis]));
+  if (axis >= 3 && extent > l->model->block[axis - 3] && extent <= l->most_threads)
+    refuse(l, n,
+           str_format("a block has %lld threads along %s, but the target has at most %lld: bind "
+                      "the loop to threadIdx.x, or split it",
+                      (long long)extent, tag, (long long)l->model->block[axis - 3]));
+}
+
+static void check_threads(Limits *l, Node *launch) {
   int64_t threads = 1, extent;
   for (Node *n = launch; is_launch(n); n = AS(AttrStmt, n)->body) {
     int axis = launch_axis(launch_tag(n));
     if (axis < 0) refuse(l, n, str_format("no thread axis '%s' can be launched", launch_tag(n)));
+    bool known = expr_is_const_int(AS(AttrStmt, n)->value, &extent);
+    if (known) check_axis(l, n, axis, extent);
     if (axis < 3) continue;
-    if (!expr_is_const_int(AS(AttrStmt, n)->value, &extent))
+    if (!known)
       refuse(l, n,
              str_format("the threads of a block along %s must be a constant number, but are %s: "
                         "split the loop, and bind the part of constant size",
@@ -125,17 +144,25 @@ static void check_launch(Limits *l, Node *launch) {
                       "that are bound to threadIdx (or, if the device can do more, build with "
                       "-max_threads_per_block=%lld)",
                       (long long)threads, (long long)l->most_threads, (long long)threads));
+}
+
+static void check_shared(Limits *l, Node *launch) {
+  if (l->shared > l->most_shared)
+    refuse(l, launch,
+           str_format("a block has %lld bytes of shared memory, but the target has at most %lld: "
+                      "choose smaller tiles, or fewer stages of a pipeline (or, if the device can "
+                      "do more, build with -max_shared_memory_per_block=%lld)",
+                      (long long)l->shared, (long long)l->most_shared, (long long)l->shared));
+}
+
+static void check_launch(Limits *l, Node *launch) {
+  check_threads(l, launch);
   l->shared = 0;
   Walker w = {.enter = add_shared, .context = l},
          barriers = {.enter = find_divergence, .context = l};
   walk(&w, launch);
   walk(&barriers, launch);
-  if (l->shared > l->most_shared)
-    refuse(l, launch,
-           str_format("a block has %lld bytes of shared memory, but the target has at most %lld: "
-                      "choose smaller tiles (or, if the device can do more, build with "
-                      "-max_shared_memory_per_block=%lld)",
-                      (long long)l->shared, (long long)l->most_shared, (long long)l->shared));
+  check_shared(l, launch);
 }
 
 static WalkResult find_launches(Walker *w, Node *n) {
@@ -156,6 +183,7 @@ Node *pass_verify_gpu_code(Node *n, const PassContext *context) {
   Limits l = {.kernel = name_of(context, n),
               .target = context->target,
               .most_threads = target_limit(context->target, "max_threads_per_block"),
+              .model = target_model(context->target),
               .most_shared = target_limit(context->target, "max_shared_memory_per_block")};
   Walker w = {.enter = find_launches, .context = &l};
   walk(&w, AS(PrimFunc, n)->body);

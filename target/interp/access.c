@@ -98,10 +98,13 @@ static const char *index_text(const void *context) {
   return e->access->index.len ? str_text(&at) : "()";
 }
 
-static void not_written(const Access *a, const Scalar *index) {
-  found_fault(E0604, a->span, (Span){0}, NULL, NULL,
-              "%s of '%s'%s reads element [%s], which was never written", a->doing, name_of(a),
-              by_thread(), index_text(&(Element){a, index}));
+static void not_written(const Access *a, const char *at, const Scalar *index) {
+  bool comes = async_is_pending(at);
+  found_fault(E0604, a->span, (Span){0}, NULL,
+              comes ? "put T.ptx_wait_group(0) and a barrier before it" : NULL,
+              "%s of '%s'%s reads element [%s], %s", a->doing, name_of(a), by_thread(),
+              index_text(&(Element){a, index}),
+              comes ? "whose asynchronous copy was not waited for" : "which was never written");
 }
 
 /* ---- one element ---- */
@@ -160,7 +163,7 @@ static const char *to_read(const Access *a, const View *v, const Scalar *index) 
   if (!at) return NULL;
   note_access(a, m, at, index, false);
   if (m && m->shadow && !all_written(m->shadow + (at - m->lo), a->view->nbytes))
-    not_written(a, index);
+    not_written(a, at, index);
   return at;
 }
 

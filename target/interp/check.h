@@ -18,13 +18,17 @@ typedef struct Site {
 uint32_t site_new(Site s);
 const Site *site_at(uint32_t number);
 
+typedef struct AsyncCopy AsyncCopy; /* async.c */
+
 /* Where a kernel is: the block that runs, and how many there are. */
 struct Checker {
-  int64_t at[3], grid[3]; /* blockIdx.x, .y, .z */
-  int threads[3];         /* of a block */
-  uint32_t block, launch; /* numbers; launches count from 1 */
-  int64_t warp;           /* threads of one */
-  bool counts;            /* bank conflicts and transactions */
+  int64_t at[3], grid[3];  /* blockIdx.x, .y, .z */
+  int threads[3];          /* of a block */
+  uint32_t block, launch;  /* numbers; launches count from 1 */
+  int64_t warp;            /* threads of one */
+  bool counts;             /* bank conflicts and transactions */
+  VEC(AsyncCopy *) copies; /* begun, not waited for */
+  Map groups;              /* thread + 1 to the number of groups it has committed */
   VEC(Diag *) found;
   Map known; /* texts of what was found, by place */
 };
@@ -42,6 +46,9 @@ void found_fault(DiagCode code, Span span, Span other, const char *note, const c
 void check_launch(const PrimFunc *f);
 /* What was found in this call: NULL if nothing. */
 const DiagVec *check_result(Checker *c);
+
+/* Is a copy to this place begun, and not waited for? */
+bool async_is_pending(const char *at);
 
 /* ---- traffic.c: what accesses cost ---- */
 

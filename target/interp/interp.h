@@ -294,8 +294,10 @@ const Code *compile_llvm_intrin(Compiler *c, Call *n); /* llvm_intrin.c */
 const Code *compile_packed_call(Compiler *c, Call *n);
 const Code *compile_program_call(Compiler *c, Call *n);
 const Code *compile_warp_call(Compiler *c, Call *n); /* collective.c */
-bool is_atomic(const char *name);                    /* of a family: "cuda.atomic_add"; atomic.c */
-const Code *compile_atomic(Compiler *c, Call *n, const char *name);
+const Code *compile_async(Compiler *c, Call *n);     /* async.c */
+const Code *compile_commit(Compiler *c, Call *n);
+const Code *compile_wait(Compiler *c, Call *n);
+const Code *compile_atomic(Compiler *c, Call *n); /* atomic.c; NULL: it is none */
 const char *compile_text_arg(Compiler *c, Call *n);
 _Noreturn void unsupported(Span span, const char *what);
 

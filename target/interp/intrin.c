@@ -310,6 +310,9 @@ static const struct {
     {"tvm_warp_shuffle_down", compile_warp_call},
     {"tvm_warp_shuffle_xor", compile_warp_call},
     {"tvm_warp_activemask", compile_warp_call},
+    {"ptx_cp_async", compile_async},
+    {"ptx_commit_group", compile_commit},
+    {"ptx_wait_group", compile_wait},
 };
 
 static const Code *compile_operand(Compiler *c, Call *n, int i, Operands as) {
@@ -352,7 +355,8 @@ const Code *compile_call(Compiler *c, Call *n) {
   if (IS(GlobalVar, n->op)) return compile_program_call(c, n);
   const Intrin *intrin = intrin_of(n->op);
   const char *family = family_name(n->op);
-  if (family && is_atomic(family)) return compile_atomic(c, n, family);
+  const Code *atomic = compile_atomic(c, n);
+  if (atomic) return atomic;
   if (!intrin) unsupported(c->span, family ? str_format("T.%s", family) : "this callee");
   if (intrin->args >= 0 && n->args.len != intrin->args)
     fault(c->span, "T.%s takes %d arguments, %d given", intrin->name, intrin->args, n->args.len);

@@ -68,11 +68,15 @@ static bool ordered(const Who *a, const Who *b) {
   return warp_of(a) == warp_of(b) && a->warp_interval < b->warp_interval;
 }
 
-/* Is a reader of the same block whom a barrier parts from us? */
+/* Is it a reader of the same block whom a barrier parts from us? */
 static bool is_past(const Who *r, const Who *me) {
-  return r->block == me->block && r->interval != me->interval;
+  if (r->block != me->block) return false;
+  return r->interval != me->interval ||
+         (warp_of(r) == warp_of(me) && r->warp_interval < me->warp_interval);
 }
 
+/* Two readers are enough: of different blocks if there were, else of different warps, else of
+ * different threads. */
 static void note_reader(Touch *t, const Who *me) {
   Who *r = t->readers;
   for (int i = 0; i < 2; i++)
@@ -80,9 +84,11 @@ static void note_reader(Touch *t, const Who *me) {
       r[i] = *me;
       return;
     }
-  if (r[0].block == r[1].block && r[0].block != me->block) r[1] = *me;
+  bool one_block = r[0].block == r[1].block, one_warp = warp_of(&r[0]) == warp_of(&r[1]);
+  if (one_block && r[0].block != me->block) r[1] = *me;
   else if (is_past(&r[1], me)) r[1] = *me;
   else if (is_past(&r[0], me)) r[0] = *me;
+  else if (one_block && one_warp && warp_of(me) != warp_of(&r[0])) r[1] = *me;
 }
 
 /* ---- telling ---- */

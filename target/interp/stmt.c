@@ -236,6 +236,8 @@ typedef struct BlockStep {
 static void enter_block(Checker *c, int dim, int64_t at) {
   c->at[dim] = at;
   c->block = (uint32_t)(c->at[0] + c->grid[0] * (c->at[1] + c->grid[1] * c->at[2]));
+  c->copies.len = 0;
+  c->groups = (Map){0};
   interp->interval++;
 }
 

@@ -236,6 +236,7 @@ void gen_allocate_device(Gen *g, Allocate *n);
 /* The builtins that only devices have; NULL and *found false: it is none. Raises for those that
  * only hosts have. */
 LLVMValueRef gen_device_call(Gen *g, Call *n, const char *name, bool *found);
+LLVMValueRef gen_atomic(Gen *g, Call *n); /* atomic.c; NULL: it is none */
 LLVMValueRef gen_ptx_call(Gen *g, Call *n, const char *name, bool *found);
 /* A call of an LLVM intrinsic that is overloaded on nothing. */
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, int n, LLVMValueRef *args);

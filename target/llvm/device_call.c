@@ -1,5 +1,4 @@
-/* device_call.c -- the builtins that only devices have: barriers, exchanges within a warp, atomic
- * operations on memory. */
+/* device_call.c -- the builtins that only devices have: barriers, exchanges within a warp. */
 #include "target/llvm/float64.h"
 
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, int n, LLVMValueRef *args) {
@@ -100,45 +99,13 @@ static LLVMValueRef do_thread_return(Gen *g, Call *n) {
   return NULL;
 }
 
-/* ---- atomic operations: CUDA's functions by T.call_extern ---- */
-
-static LLVMAtomicRMWBinOp operation(const char *name, DataType t) {
-  bool is_float = dtype_is_float(t), is_signed = t.code == DTYPE_INT;
-  if (str_same(name, "atomicAdd")) return is_float ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
-  if (str_same(name, "atomicSub")) return LLVMAtomicRMWBinOpSub;
-  if (str_same(name, "atomicExch")) return LLVMAtomicRMWBinOpXchg;
-  if (str_same(name, "atomicAnd")) return LLVMAtomicRMWBinOpAnd;
-  if (str_same(name, "atomicOr")) return LLVMAtomicRMWBinOpOr;
-  if (str_same(name, "atomicXor")) return LLVMAtomicRMWBinOpXor;
-  if (str_same(name, "atomicMax"))
-    return is_float    ? LLVMAtomicRMWBinOpFMax
-           : is_signed ? LLVMAtomicRMWBinOpMax
-                       : LLVMAtomicRMWBinOpUMax;
-  return is_float    ? LLVMAtomicRMWBinOpFMin
-         : is_signed ? LLVMAtomicRMWBinOpMin
-                     : LLVMAtomicRMWBinOpUMin;
-}
-
 static LLVMValueRef do_extern(Gen *g, Call *n) {
-  static const char *const atomics[] = {"atomicAdd", "atomicSub", "atomicExch", "atomicAnd",
-                                        "atomicOr",  "atomicXor", "atomicMax",  "atomicMin"};
+  (void)g;
   Node *first = n->args.len ? n->args.at[0] : NULL;
-  const char *name = IS(StringImm, first) ? AS(StringImm, first)->value : "";
-  for (size_t i = 0; i < sizeof atomics / sizeof *atomics; i++) {
-    if (!str_same(name, atomics[i]) || n->args.len != 3) continue;
-    DataType t = n->args.at[2]->dtype;
-    bool fits = t.lanes == 1 && (t.bits == 32 || t.bits == 64);
-    if (!fits)
-      error_raisef("CompileError", n->node.span, "%s works on 32 or 64 bits, not on %s", name,
-                   dtype_text(t));
-    LLVMValueRef p = gen_expr(g, n->args.at[1]), v = gen_expr(g, n->args.at[2]);
-    v = LLVMBuildAtomicRMW(g->b, operation(name, t), p, v, LLVMAtomicOrderingMonotonic, false);
-    return gen_cast(g, v, t, n->node.dtype);
-  }
   error_raisef("CompileError", n->node.span,
                "device code can't call '%s': it can call atomicAdd, atomicSub, atomicExch, "
-               "atomicAnd, atomicOr, atomicXor, atomicMax and atomicMin",
-               name);
+               "atomicAnd, atomicOr, atomicXor, atomicMax, atomicMin and atomicCAS",
+               IS(StringImm, first) ? AS(StringImm, first)->value : "");
 }
 
 typedef LLVMValueRef Handler(Gen *g, Call *n);

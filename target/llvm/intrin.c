@@ -344,37 +344,6 @@ static LLVMValueRef do_call_cpacked(Gen *g, Call *n) {
   return gen_call_packed(g, n, text_arg(n), true);
 }
 
-/* ---- atomics: of the thread's blocks, which run at a time ---- */
-
-static DataType atomic_type(Call *n, int count) {
-  if (n->args.len < count + 1)
-    error_raisef("CompileError", n->node.span, "T.%s takes %d arguments, %d given",
-                 family_name(n->op), count + 1, n->args.len);
-  DataType t = n->args.at[1]->dtype;
-  bool fits = t.lanes == 1 && !dtype_is_bool(t) && (dtype_is_int(t) || t.code == DTYPE_FLOAT);
-  if (!fits || t.bits < 16)
-    error_raisef("CompileError", n->node.span, "T.%s of %s", family_name(n->op), dtype_text(t));
-  return t;
-}
-
-static LLVMValueRef do_atomic_add(Gen *g, Call *n) {
-  DataType t = atomic_type(n, 1);
-  LLVMAtomicRMWBinOp op = dtype_is_float(t) ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
-  LLVMValueRef at = arg(g, n, 0), value = arg(g, n, 1);
-  return LLVMBuildAtomicRMW(g->b, op, at, value, LLVMAtomicOrderingMonotonic, false);
-}
-
-static LLVMValueRef do_atomic_cas(Gen *g, Call *n) {
-  DataType t = atomic_type(n, 2), word = DTYPE_OF(UINT, t.bits);
-  LLVMValueRef at = arg(g, n, 0), expected = arg(g, n, 1);
-  LLVMValueRef value = gen_cast(g, arg(g, n, 2), n->args.at[2]->dtype, t);
-  expected = LLVMBuildBitCast(g->b, expected, type_of(g, word), "");
-  value = LLVMBuildBitCast(g->b, value, type_of(g, word), "");
-  LLVMValueRef pair = LLVMBuildAtomicCmpXchg(g->b, at, expected, value, LLVMAtomicOrderingMonotonic,
-                                             LLVMAtomicOrderingMonotonic, false);
-  return LLVMBuildBitCast(g->b, LLVMBuildExtractValue(g->b, pair, 0, ""), type_of(g, t), "");
-}
-
 static const struct {
   const char *name;
   Handler *handler;
@@ -418,8 +387,6 @@ static const struct {
     {"tvm_stack_make_shape", do_stack_make_shape},
     {"tvm_stack_make_array", do_stack_make_array},
     {"tvm_throw_last_error", do_throw},
-    {"cuda.atomic_add", do_atomic_add},
-    {"cuda.atomic_cas", do_atomic_cas},
 };
 
 static Handler *find_handler(const char *name) {
@@ -431,8 +398,8 @@ static Handler *find_handler(const char *name) {
 LLVMValueRef gen_call(Gen *g, Call *n) {
   if (IS(GlobalVar, n->op)) return gen_kernel_call(g, n);
   const Intrin *intrin = intrin_of(n->op);
-  Handler *of_family = family_name(n->op) ? find_handler(family_name(n->op)) : NULL;
-  if (of_family) return of_family(g, n);
+  LLVMValueRef atomic = gen_atomic(g, n);
+  if (atomic) return atomic;
   if (!intrin) gen_unsupported(g, &n->node, "this callee");
   if (intrin->args >= 0 && n->args.len != intrin->args)
     error_raisef("CompileError", n->node.span, "T.%s takes %d arguments, %d given", intrin->name,
