@@ -8,7 +8,7 @@
 #include "ir/print/print.h"
 #include <ctype.h>
 
-enum { DEFAULT_WIDTH = 100 };
+enum { DEFAULT_WIDTH = 100, LEAST_ROOM = 24 };
 
 static int print_width(const Printer *p) {
   return p->options.width ? p->options.width : DEFAULT_WIDTH;
@@ -157,8 +157,10 @@ static void plain_line(Printer *p, const char *text, const char *suffix) {
   line_end(p);
 }
 
+/* Or there is so little room that breaking it would not help. */
 static bool fits(const Printer *p, const char *text, const char *suffix) {
-  return (int)(strlen(text) + strlen(suffix)) <= print_width(p) - 4 * p->indent;
+  int room = print_width(p) - 4 * p->indent;
+  return room < LEAST_ROOM || (int)(strlen(text) + strlen(suffix)) <= room;
 }
 
 static void break_value(Printer *p, const char *text, const char *suffix);
