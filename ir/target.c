@@ -112,18 +112,21 @@ static StrVec split_words(const char *text) {
   return words;
 }
 
-/* Limits that are not given are those of the model. */
-static void take_model(Target *t, Span span) {
-  const char *name = map_get(&t->options, str_intern("model"));
+/* Limits that are not given (0) are those of the GPU that the target is for, or simulates. */
+static void take_gpu(Target *t, Span span) {
+  const char *arch = map_get(&t->options, str_intern("arch"));
+  const char *name = arch ? arch : map_get(&t->options, str_intern("model"));
   if (!name) return;
   int n;
-  const TargetModel *m = target_model_find(name), *all = target_models(&n);
+  const TargetGpu *g = target_gpu_find(name), *all = target_gpus(&n);
   StrVec known = {0};
-  for (int i = 0; i < n; i++) vec_push(&known, all[i].name);
-  if (!m) raise_unknown(span, "unknown model", name, &known);
+  for (int i = 0; i < n; i++)
+    if (!arch || all[i].ptx) vec_push(&known, all[i].name);
+  if (!g || (arch && (!g->ptx || !str_same(g->name, arch))))
+    raise_unknown(span, arch ? "unknown architecture" : "unknown model", name, &known);
   for (int i = 0; i < LENGTH(options); i++) {
     if (!str_same(options[i].kind, t->kind)) continue;
-    int64_t limit = target_model_limit(m, options[i].name);
+    int64_t limit = target_gpu_limit(g, options[i].name);
     const char *key = str_intern(options[i].name);
     if (limit && str_same(map_get(&t->options, key), "0"))
       map_set(&t->options, key,
@@ -143,18 +146,18 @@ const Target *target_parse(const char *text, Span span) {
               (void *)(uintptr_t)str_intern(options[i].value));
   Map given = {0};
   for (int i = 1; i < words.len; i++) parse_word(t, &given, words.at[i], span);
-  take_model(t, span);
+  take_gpu(t, span);
   return t;
 }
 
 const char *target_text(const Target *t) {
   Str s = {0};
-  const TargetModel *model = target_model(t);
+  const TargetGpu *gpu = target_gpu(t);
   str_add(&s, t->kind);
   for (int i = 0; i < LENGTH(options); i++) {
     if (!str_same(options[i].kind, t->kind)) continue;
     const char *value = target_option(t, options[i].name);
-    int64_t limit = model ? target_model_limit(model, options[i].name) : 0;
+    int64_t limit = gpu ? target_gpu_limit(gpu, options[i].name) : 0;
     const char *usual = limit ? str_format("%lld", (long long)limit) : options[i].value;
     if (!str_same(value, usual)) str_printf(&s, " -%s=%s", options[i].name, value);
   }

@@ -33,30 +33,21 @@ TargetCpu target_cpu(const Target *t);
 /* Has it the feature, a FEATURE of target_cpu.def? Raises ValueError for other names. */
 bool target_has(const Target *t, const char *feature, Span span);
 
-/* What is known of a GPU by its architecture. Raises TargetError for an unknown one. */
+/* A row of target_gpu.def: a GPU by its limits. */
 typedef struct TargetGpu {
-  const char *name, *ptx;
-  int64_t shared_bytes; /* of one block */
+  const char *name, *ptx; /* ptx NULL: it is none of NVIDIA's */
+  int64_t threads, warp, shared, grid[3], block[3];
+  const char *doc;
 } TargetGpu;
-const TargetGpu *target_gpu(const Target *t); /* of a target with the option arch */
-int target_gpu_number(const TargetGpu *g);    /* 80 of sm_80 */
-/* A number that programs for a device keep to; what is 0 follows from the architecture. */
-int64_t target_limit(const Target *t, const char *name);
+const TargetGpu *target_gpus(int *n);
+const TargetGpu *target_gpu_find(const char *name); /* NULL if there is none */
+const TargetGpu *target_gpu(const Target *t); /* that it is for, or simulates; NULL: none is told */
+int target_gpu_number(const TargetGpu *g);    /* 80 of sm_80; 0: it is none of NVIDIA's, or NULL */
+int64_t target_gpu_limit(const TargetGpu *g, const char *option); /* 0: it sets none */
 /* Has it kernels of blocks of threads? */
 bool target_is_gpu(const Target *t);
 /* What a target with kernels runs the host's part of its modules by: an llvm target. */
 const Target *target_host(const Target *t);
-
-/* A row of target_model.def: a GPU by its limits. */
-typedef struct TargetModel {
-  const char *name;
-  int64_t threads, warp, shared, grid[3], block[3];
-  const char *doc;
-} TargetModel;
-const TargetModel *target_models(int *n);
-const TargetModel *target_model_find(const char *name); /* NULL if there is none */
-const TargetModel *target_model(const Target *t);       /* NULL: its kind has no models */
-int64_t target_model_limit(const TargetModel *m, const char *option); /* 0: it sets none */
 
 typedef struct TargetOption {
   const char *kind, *name, *type, *value, *doc;

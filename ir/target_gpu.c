@@ -1,29 +1,40 @@
-/* target_gpu.c -- the numbers of a GPU's architecture (target_gpu.def), and the limits that
- * programs for a device keep to. */
+/* target_gpu.c -- the GPUs of target_gpu.def. */
 #include "ir/target.h"
 #include <stdlib.h>
 
 static const TargetGpu gpus[] = {
-#define GPU(name, shared, ptx) {name, ptx, shared},
+#define GPU(name, ptx, threads, warp, shared, grid_x, grid_yz, block_xy, block_z, doc)             \
+  {#name, ptx, threads, warp, shared, {grid_x, grid_yz, grid_yz}, {block_xy, block_xy, block_z},   \
+   doc},
 #include "ir/target_gpu.def"
 };
 enum { GPUS = sizeof gpus / sizeof *gpus };
 
-const TargetGpu *target_gpu(const Target *t) {
-  const char *name = target_option(t, "arch");
-  Str known = {0};
-  for (int i = 0; i < GPUS; i++) {
-    if (str_same(gpus[i].name, name)) return &gpus[i];
-    str_printf(&known, "%s%s", i ? ", " : "", gpus[i].name);
-  }
-  error_raisef("TargetError", (Span){0}, "option -arch: there is no '%s'; there are %s", name,
-               str_text(&known));
+const TargetGpu *target_gpus(int *n) {
+  *n = GPUS;
+  return gpus;
 }
 
-int target_gpu_number(const TargetGpu *g) { return atoi(g->name + strlen("sm_")); }
+const TargetGpu *target_gpu_find(const char *name) {
+  if (str_same(name, "cuda")) name = "sm_80";
+  for (int i = 0; i < GPUS; i++)
+    if (str_same(gpus[i].name, name)) return &gpus[i];
+  return NULL;
+}
 
-int64_t target_limit(const Target *t, const char *name) {
-  int64_t value = target_option_int(t, name);
-  bool of_gpu = value == 0 && str_same(name, "max_shared_memory_per_block");
-  return of_gpu ? target_gpu(t)->shared_bytes : value;
+const TargetGpu *target_gpu(const Target *t) {
+  const char *name = map_get(&t->options, str_intern("arch"));
+  if (!name) name = map_get(&t->options, str_intern("model"));
+  return name ? target_gpu_find(name) : NULL;
+}
+
+int target_gpu_number(const TargetGpu *g) {
+  return g && g->ptx ? atoi(g->name + strlen("sm_")) : 0;
+}
+
+int64_t target_gpu_limit(const TargetGpu *g, const char *option) {
+  if (str_same(option, "max_threads_per_block")) return g->threads;
+  if (str_same(option, "thread_warp_size")) return g->warp;
+  if (str_same(option, "max_shared_memory_per_block")) return g->shared;
+  return 0;
 }

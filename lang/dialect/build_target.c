@@ -6,9 +6,8 @@ BuildDefaults build_defaults;
 
 /* The model of a simulated GPU that stands for a target. */
 static const char *model_for(const Target *t) {
-  const char *arch = map_get(&t->options, str_intern("arch"));
-  const char *sm = arch && strlen(arch) >= 5 ? str_copy_n(arch, 5) : "";
-  return target_model_find(sm) ? sm : target_model_find(t->kind) ? t->kind : "cuda";
+  const TargetGpu *gpu = target_gpu(t);
+  return gpu ? gpu->name : target_gpu_find(t->kind) ? t->kind : "cuda";
 }
 
 /* The GPU that checks in the place of a target. */

@@ -38,7 +38,7 @@ static Value target_number(BuiltinCall *call) {
   const Target *target = target_parse(text, call->spans[0]);
   if (!map_has(&target->options, str_intern(name)))
     raise("ValueError", call->spans[1], "the target '%s' has no option '%s'", text, name);
-  return value_int(target_limit(target, name));
+  return value_int(target_option_int(target, name));
 }
 
 static Value target_architecture(BuiltinCall *call) {

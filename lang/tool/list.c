@@ -60,12 +60,13 @@ int tool_passes(int argc, char **argv) {
 }
 
 /* Limits: threads of a block, of a warp, bytes of shared memory. */
-static void print_models(void) {
+static void print_gpus(bool of_cuda) {
   int n;
-  const TargetModel *m = target_models(&n);
+  const TargetGpu *g = target_gpus(&n);
   for (int i = 0; i < n; i++)
-    printf("    %-8s %5lld threads, warps of %2lld, %6lld bytes shared  %s\n", m[i].name,
-           (long long)m[i].threads, (long long)m[i].warp, (long long)m[i].shared, m[i].doc);
+    if (!of_cuda || g[i].ptx)
+      printf("    %-8s %5lld threads, warps of %2lld, %6lld bytes shared  %s\n", g[i].name,
+             (long long)g[i].threads, (long long)g[i].warp, (long long)g[i].shared, g[i].doc);
 }
 
 int tool_targets(int argc, char **argv) {
@@ -79,7 +80,8 @@ int tool_targets(int argc, char **argv) {
       if (str_same(o[j].kind, k[i].name))
         printf("  -%s=%s%*s%s\n", o[j].name, o[j].value,
                (int)(24 - strlen(o[j].name) - strlen(o[j].value)), "", o[j].doc);
-    if (str_same(k[i].name, "sim")) print_models();
+    bool of_cuda = str_same(k[i].name, "cuda");
+    if (of_cuda || str_same(k[i].name, "sim")) print_gpus(of_cuda);
   }
   return STATUS_OK;
 }

@@ -9,7 +9,7 @@
 typedef struct Limits {
   const char *kernel;
   const Target *target;
-  const TargetModel *model; /* whose other limits hold; or NULL */
+  const TargetGpu *gpu; /* whose other limits hold; or NULL */
   int64_t most_threads, most_shared;
   int64_t shared;  /* bytes, of the launch that is open */
   Map differs;     /* variables that may differ by thread of a block */
@@ -110,17 +110,17 @@ static WalkResult find_divergence(Walker *w, Node *n) {
 /* One axis by itself. */
 static void check_axis(Limits *l, Node *n, int axis, int64_t extent) {
   const char *tag = launch_tag(n);
-  if (!l->model) return;
-  if (axis < 3 && extent > l->model->grid[axis])
+  if (!l->gpu) return;
+  if (axis < 3 && extent > l->gpu->grid[axis])
     refuse(l, n,
            str_format("there are %lld blocks along %s, but the target has at most %lld: fuse the "
                       "loops, and bind them to blockIdx.x",
-                      (long long)extent, tag, (long long)l->model->grid[axis]));
-  if (axis >= 3 && extent > l->model->block[axis - 3] && extent <= l->most_threads)
+                      (long long)extent, tag, (long long)l->gpu->grid[axis]));
+  if (axis >= 3 && extent > l->gpu->block[axis - 3] && extent <= l->most_threads)
     refuse(l, n,
            str_format("a block has %lld threads along %s, but the target has at most %lld: bind "
                       "the loop to threadIdx.x, or split it",
-                      (long long)extent, tag, (long long)l->model->block[axis - 3]));
+                      (long long)extent, tag, (long long)l->gpu->block[axis - 3]));
 }
 
 static void check_threads(Limits *l, Node *launch) {
@@ -182,9 +182,9 @@ Node *pass_verify_gpu_code(Node *n, const PassContext *context) {
   if (!target_is_gpu(context->target)) return n;
   Limits l = {.kernel = name_of(context, n),
               .target = context->target,
-              .most_threads = target_limit(context->target, "max_threads_per_block"),
-              .model = target_model(context->target),
-              .most_shared = target_limit(context->target, "max_shared_memory_per_block")};
+              .most_threads = target_option_int(context->target, "max_threads_per_block"),
+              .gpu = target_gpu(context->target),
+              .most_shared = target_option_int(context->target, "max_shared_memory_per_block")};
   Walker w = {.enter = find_launches, .context = &l};
   walk(&w, AS(PrimFunc, n)->body);
   return n;

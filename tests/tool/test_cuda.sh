@@ -31,7 +31,7 @@ also '.target sm_80' '.visible .entry matmul_kernel(' '.maxntid 8, 16, 1' 'ld.gl
 expect 0 '.target sm_90a' "$tvms" build net.tvms --target 'cuda -arch=sm_90a' --emit ptx
 expect 0 '' "$tvms" build net.tvms --target cuda -o net.so
 expect 0 'target    cuda' "$tvms" inspect net.so
-expect 1 "option -arch: there is no 'sm_12'; there are sm_70, sm_72" "$tvms" build net.tvms --target 'cuda -arch=sm_12' --emit ptx
+expect 1 "unknown architecture 'sm_12'; there are sm_70, sm_72" "$tvms" build net.tvms --target 'cuda -arch=sm_12' --emit ptx
 expect 1 'the cuda target writes no OpenCL C: use --target opencl' "$tvms" build net.tvms --target cuda --emit opencl
 expect 1 'the llvm target writes no PTX: use --target cuda' "$tvms" build net.tvms --target llvm --emit ptx
 expect 1 'the cuda target writes no C: use --target c' "$tvms" build net.tvms --target cuda -o net.c
