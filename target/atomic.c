@@ -36,3 +36,19 @@ bool atomic_of(const Call *n, Atomic *out) {
   }
   return false;
 }
+
+void atomic_check(const Call *n, const Atomic *a) {
+  DataType t = a->value->dtype;
+  bool counts = dtype_is_int(t) || t.code == DTYPE_FLOAT;
+  if (t.lanes != 1 || !counts || (t.bits != 32 && t.bits != 64))
+    error_raisef("CompileError", n->node.span, "%s works on 32 or 64 bits, not on %s", a->name,
+                 dtype_text(t));
+}
+
+void atomic_raise_other(const Call *n) {
+  Node *first = n->args.len ? n->args.at[0] : NULL;
+  error_raisef("CompileError", n->node.span,
+               "device code can't call '%s': it can call atomicAdd, atomicSub, atomicExch, "
+               "atomicAnd, atomicOr, atomicXor, atomicMax, atomicMin and atomicCAS",
+               IS(StringImm, first) ? AS(StringImm, first)->value : "");
+}

@@ -25,5 +25,9 @@ typedef struct Atomic {
 /* Is it T.cuda.atomic_add, T.cuda.atomic_cas, or T.call_extern of CUDA's atomicAdd and its like?
  * Raises for a wrong number of arguments. */
 bool atomic_of(const Call *n, Atomic *out);
+/* Raises if the value is not a number of 32 or 64 bits. */
+void atomic_check(const Call *n, const Atomic *a);
+/* Device code calls these C functions, and no other. */
+_Noreturn void atomic_raise_other(const Call *n);
 
 #endif

@@ -38,9 +38,11 @@ TvmsModule *device_load(Node *module, const Target *target) {
 
 void device_emit(Node *module, const Target *target, EmitKind kind, const char *path) {
   const Backend *b = backend_find(target->kind);
-  if (kind > EMIT_SHARED && kind != b->device_text) backend_refuse(b->name, kind);
-  const char *code = b->device_code(module, target);
-  if (kind != b->device_text) {
+  bool is_source = b->device_source && kind == b->source_text;
+  bool is_text = is_source || kind == b->device_text;
+  if (kind > EMIT_SHARED && !is_text) backend_refuse(b->name, kind);
+  const char *code = (is_source ? b->device_source : b->device_code)(module, target);
+  if (!is_text) {
     backend_find("llvm")->emit(host_module(module, code), target_host(target), kind, path);
     return;
   }

@@ -18,6 +18,7 @@ typedef enum {
   EMIT_C,
   EMIT_OPENCL,
   EMIT_PTX,
+  EMIT_CUDA,
   EMIT_LOWERED /* the lowered module itself: the work of no back end */
 } EmitKind;
 
@@ -52,6 +53,10 @@ typedef struct Backend {
    * code for CPUs only. */
   const char *(*device_code)(Node *module, const Target *target);
   EmitKind device_text;
+  /* The same in the device's language, of kind `source_text`. NULL: that is `device_code`, or there
+   * is none. */
+  const char *(*device_source)(Node *module, const Target *target);
+  EmitKind source_text;
 } Backend;
 
 /* What calls of modules that check themselves ("sim -sanitize") found: of the last call, NULL if

@@ -57,9 +57,12 @@ typedef struct CGen CGen;
 
 /* What a relative of C spells in another way than C11 does, or can't say. */
 typedef struct CDialect {
-  const char *name;   /* for messages: "the c target" */
-  bool is_host;       /* calls the runtime, may fail, knows #line */
-  bool has_overloads; /* functions of mathematics have one name for all types */
+  const char *name;     /* for messages: "the c target" */
+  bool is_host;         /* calls the runtime, may fail, knows #line */
+  bool has_overloads;   /* functions of mathematics have one name for all types */
+  const char *function; /* what stands before a helper */
+  /* The row of helper.def that does better than `name`, or `name`. NULL: there is none. */
+  const char *(*helper)(const char *name, DataType t);
   /* The words for memory that pointers of this scope point to, with a space behind. */
   const char *(*space)(const char *scope);
   /* The function that gives the bits of one type as another; NULL: a helper does. */
@@ -202,6 +205,17 @@ void c_mark_used(CGen *g, Node *n, CText v); /* a value that is not needed, for 
 void c_stmt(CGen *g, Node *n);
 void c_loop(CGen *g, For *n, const char *begin, const char *end);
 void c_parallel(CGen *g, For *n);
+
+/* ---- device.c ---- */
+
+void c_take_words(CGen *g, const char *const *words, size_t n); /* no variable has these names */
+/* Takes their names, then writes the device functions. */
+void c_kernels(CGen *g, void (*write)(CGen *g, const char *name, PrimFunc *f));
+bool c_block_size(PrimFunc *f, int64_t size[3]); /* threads along x, y, z; false: not constant */
+/* Of a thread_extent: declares the variable as the number that the dialect gives; else false. */
+bool c_thread(CGen *g, AttrStmt *n, const char *(*number)(bool is_block, char axis));
+int64_t c_constant_size(Allocate *n); /* elements, at least 1; raises if not constant */
+void c_refuse_of_hosts(CGen *g, Call *n, const char *name);
 
 /* ---- build.c ---- */
 

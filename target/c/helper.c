@@ -60,11 +60,16 @@ static const char *expand_word(CGen *g, const char *word, const char *c_name, Da
       {"C", c_type(c_compute(t))},
       {"s", c_suffix(g, t)},
       {"B", str_format("%d", t.bits - 1)},
+      {"W", t.bits > 32 ? "unsigned long long" : "unsigned int"},
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (str_same(words[i].word, word)) return words[i].text;
   if (str_same(word, "w")) return is_small ? c_helper(g, "widen", t, VOID_TYPE) : "";
   if (str_same(word, "r")) return is_small ? c_helper(g, "narrow", t, VOID_TYPE) : "";
+  DataType bits = DTYPE_OF(UINT, t.bits);
+  if (str_same(word, "asword")) return c_bits_function(g, bits, t);
+  if (str_same(word, "asvalue")) return c_bits_function(g, t, bits);
+  if (str_same(word, "lane")) return c_helper(g, "lane", INT32, VOID_TYPE);
   if (str_same(word, "asfloat")) return c_bits_function(g, FLOAT32, DTYPE_OF(UINT, 32));
   if (str_same(word, "asbits")) return c_bits_function(g, DTYPE_OF(UINT, 32), FLOAT32);
   const char *number = dtype_is_int(t) ? int_number(word, t, from) : NULL;
@@ -92,12 +97,13 @@ const char *c_bits_function(CGen *g, DataType to, DataType from) {
 }
 
 const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {
+  if (g->dialect->helper) name = g->dialect->helper(name, t);
   for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
     if (!str_same(helpers[i].name, name)) continue;
     const char *c_name = str_intern(expand(g, helpers[i].c_name, "", t, from));
     if (map_has(&g->helpers, c_name)) return c_name;
     const char *text = expand(g, helpers[i].text, c_name, t, from);
-    map_set(&g->helpers, c_name, (void *)(uintptr_t)str_format("static inline %s", text));
+    map_set(&g->helpers, c_name, (void *)(uintptr_t)str_format("%s%s", g->dialect->function, text));
     return c_name;
   }
   BUG("there is no helper '%s'", name);

@@ -306,11 +306,13 @@ static const struct {
 CText c_call(CGen *g, Call *n) {
   if (IS(GlobalVar, n->op)) return c_kernel_call(g, n);
   const Intrin *intrin = intrin_of(n->op);
+  CText v;
+  bool is_family = !intrin && g->dialect->call && family_name(n->op);
+  if (is_family && g->dialect->call(g, n, family_name(n->op), &v)) return v;
   if (!intrin) c_unsupported(g, &n->node, "this callee");
   if (intrin->args >= 0 && n->args.len != intrin->args)
     error_raisef("CompileError", n->node.span, "T.%s takes %d arguments, %d given", intrin->name,
                  intrin->args, n->args.len);
-  CText v;
   if (g->dialect->call && g->dialect->call(g, n, intrin->name, &v)) return v;
   for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
     if (str_same(handlers[i].name, intrin->name)) return handlers[i].handler(g, n);

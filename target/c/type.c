@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-const CDialect c_dialect = {.name = "the c target", .is_host = true};
+const CDialect c_dialect = {.name = "the c target", .is_host = true, .function = "static inline "};
 
 void c_check_type(DataType t, Span span) {
   bool has_format =

@@ -1,4 +1,6 @@
-/* build.c -- the back end's row: PTX by the same library as machine code (target/llvm). */
+/* build.c -- the back end's row: PTX by the same library as machine code (target/llvm), and CUDA
+ * C++ to read or to compile elsewhere. */
+#include "target/cuda/cuda.h"
 #include "target/device.h"
 
 static const char *ptx(Node *module, const Target *target) {
@@ -10,4 +12,6 @@ const Backend backend_cuda = {.name = "cuda",
                               .load = device_load,
                               .emit = device_emit,
                               .device_code = ptx,
-                              .device_text = EMIT_PTX};
+                              .device_text = EMIT_PTX,
+                              .device_source = cuda_source,
+                              .source_text = EMIT_CUDA};

@@ -37,10 +37,7 @@ LLVMValueRef gen_atomic(Gen *g, Call *n) {
   Atomic a;
   if (!atomic_of(n, &a)) return NULL;
   DataType t = a.value->dtype;
-  bool counts = dtype_is_int(t) || t.code == DTYPE_FLOAT;
-  if (t.lanes != 1 || !counts || (t.bits != 32 && t.bits != 64))
-    error_raisef("CompileError", n->node.span, "%s works on 32 or 64 bits, not on %s", a.name,
-                 dtype_text(t));
+  atomic_check(n, &a);
   LLVMValueRef at = gen_expr(g, a.pointer), value = gen_expr(g, a.value), old;
   if (a.op == ATOMIC_CAS)
     old = swap(g, t, at, value, gen_cast(g, gen_expr(g, a.swapped), a.swapped->dtype, t));

@@ -1,5 +1,6 @@
 /* device_call.c -- the builtins that only devices have: barriers, exchanges within a warp. */
 #include "target/llvm/float64.h"
+#include "target/atomic.h"
 
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, int n, LLVMValueRef *args) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
@@ -101,11 +102,7 @@ static LLVMValueRef do_thread_return(Gen *g, Call *n) {
 
 static LLVMValueRef do_extern(Gen *g, Call *n) {
   (void)g;
-  Node *first = n->args.len ? n->args.at[0] : NULL;
-  error_raisef("CompileError", n->node.span,
-               "device code can't call '%s': it can call atomicAdd, atomicSub, atomicExch, "
-               "atomicAnd, atomicOr, atomicXor, atomicMax, atomicMin and atomicCAS",
-               IS(StringImm, first) ? AS(StringImm, first)->value : "");
+  atomic_raise_other(n);
 }
 
 typedef LLVMValueRef Handler(Gen *g, Call *n);

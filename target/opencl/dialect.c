@@ -20,23 +20,11 @@ static const char *bits(DataType to, DataType from) {
 
 /* ---- threads ---- */
 
-static bool attribute(CGen *g, AttrStmt *n) {
-  static const char *const axes[] = {"x", "y", "z"};
-  if (!str_same(n->key, "thread_extent") || !IS(IterVar, n->subject)) return false;
-  IterVar *iter = AS(IterVar, n->subject);
-  bool is_block = str_begins(iter->thread_tag, "blockIdx.");
-  const char *axis = iter->thread_tag + strlen(is_block ? "blockIdx." : "threadIdx.");
-  int64_t extent;
-  int number = 0;
-  while (number < 2 && !str_same(axis, axes[number])) number++;
-  bool known = expr_is_const_int(n->value, &extent);
-  range_bind(&g->f->ranges, iter->var, (Range64){0, known ? extent - 1 : INT32_MAX});
-  CVar *v = c_bind(g, iter->var);
-  if (c_is_used(g, iter->var))
-    c_line(g, "const %s = (%s)%s(%d);", c_declare(iter->var, v), c_type(iter->var->dtype),
-           is_block ? "get_group_id" : "get_local_id", number);
-  return true;
+static const char *number(bool is_block, char axis) {
+  return str_format("%s(%d)", is_block ? "get_group_id" : "get_local_id", axis - 'x');
 }
+
+static bool attribute(CGen *g, AttrStmt *n) { return c_thread(g, n, number); }
 
 /* ---- memory ---- */
 
@@ -45,19 +33,11 @@ static void allocate(CGen *g, Allocate *n) {
   Var *var = AS(Var, n->var);
   DataType elem = dtype_element(n->elem);
   if (var->scope && str_begins(var->scope, "shared")) return;
-  int64_t count = n->elem.lanes, extent;
-  for each (Node *, e, &n->extents) {
-    if (!expr_is_const_int(*e, &extent))
-      error_raisef("CompileError", n->node.span,
-                   "a thread can't allocate '%s' of %s elements: its size must be a constant",
-                   var->name, ir_print(*e, NULL));
-    count *= extent;
-  }
+  int64_t count = c_constant_size(n);
   CVar *v = c_bind(g, n->var);
   v->elem = elem;
   v->space = "__private ";
-  c_line(g, "%s%s[%lld];", c_type_in_memory(elem), str_format(" %s", v->name),
-         (long long)(count ? count : 1));
+  c_line(g, "%s%s[%lld];", c_type_in_memory(elem), str_format(" %s", v->name), (long long)count);
 }
 
 /* ---- calls ---- */
@@ -79,18 +59,17 @@ static CText barrier(CGen *g, Call *n) {
 }
 
 static bool call(CGen *g, Call *n, const char *name, CText *out) {
-  static const char *const of_hosts[] = {"call_extern",      "call_pure_extern",     "call_packed",
-                                         "call_cpacked",     "tvm_throw_last_error", "ret",
-                                         "tvm_stack_alloca", "tvm_stack_make_shape"};
   if (str_same(name, "tvm_storage_sync")) return *out = barrier(g, n), true;
   if (str_same(name, "tvm_thread_invariant")) return *out = c_expr(g, n->args.at[0]), true;
-  for (size_t i = 0; i < sizeof of_hosts / sizeof *of_hosts; i++)
-    if (str_same(name, of_hosts[i])) c_unsupported(g, &n->node, str_format("T.%s", name));
+  if (str_same(name, "call_extern") || str_same(name, "call_pure_extern"))
+    c_unsupported(g, &n->node, str_format("T.%s", name));
+  c_refuse_of_hosts(g, n, name);
   return false;
 }
 
 const CDialect opencl_dialect = {.name = "OpenCL C",
                                  .has_overloads = true,
+                                 .function = "static inline ",
                                  .space = space,
                                  .bits = bits,
                                  .call = call,

@@ -67,14 +67,8 @@ static WalkResult declare_shared(Walker *w, Node *n) {
 
 /* Blocks of a known size may be compiled for it. */
 static const char *block_size(PrimFunc *f) {
-  int64_t size[3] = {1, 1, 1}, extent;
-  for (Node *n = f->body; IS(AttrStmt, n) && IS(IterVar, AS(AttrStmt, n)->subject);
-       n = AS(AttrStmt, n)->body) {
-    const char *tag = AS(IterVar, AS(AttrStmt, n)->subject)->thread_tag;
-    if (!str_begins(tag, "threadIdx.")) continue;
-    if (!expr_is_const_int(AS(AttrStmt, n)->value, &extent)) return "";
-    size[tag[strlen(tag) - 1] - 'x'] = extent;
-  }
+  int64_t size[3];
+  if (!c_block_size(f, size)) return "";
   return str_format("__attribute__((reqd_work_group_size(%lld, %lld, %lld)))\n", (long long)size[0],
                     (long long)size[1], (long long)size[2]);
 }

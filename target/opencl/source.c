@@ -1,6 +1,5 @@
 /* source.c -- the whole text: extensions, the types of stdint.h, helpers, kernels. */
 #include "target/opencl/opencl.h"
-#include "lower/lower.h"
 
 static const char types[] = "typedef char int8_t;\n"
                             "typedef short int16_t;\n"
@@ -28,8 +27,7 @@ static void take_words(CGen *g) {
   static const char *const elements[] = {"char", "uchar", "short", "ushort", "int",  "uint",
                                          "long", "ulong", "float", "double", "half", "bool"};
   static const int lanes[] = {2, 3, 4, 8, 16};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    map_set(&g->names, str_intern(words[i]), g);
+  c_take_words(g, words, sizeof words / sizeof *words);
   for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
     for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++)
       map_set(&g->names, str_intern(str_format("%s%d", elements[i], lanes[k])), g);
@@ -37,14 +35,8 @@ static void take_words(CGen *g) {
 
 const char *opencl_source(Node *module, const Target *target) {
   CGen g = {.dialect = &opencl_dialect, .target = target, .module = module};
-  IRModule *m = AS(IRModule, module);
   take_words(&g);
-  for (int i = 0; i < m->functions.len; i++)
-    if (is_device_function(m->functions.at[i]))
-      map_set(&g.names, str_intern(AS(GlobalVar, m->globals.at[i])->name), m->functions.at[i]);
-  for (int i = 0; i < m->functions.len; i++)
-    if (is_device_function(m->functions.at[i]))
-      opencl_kernel(&g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
+  c_kernels(&g, opencl_kernel);
   const char *functions = str_text(&g.functions);
   Str helpers = {0}, s = {0};
   c_add_helpers(&helpers, &g.helpers, functions);

@@ -1,0 +1,63 @@
+/* device.c -- what the dialects for devices have in common: kernels, threads, memory of one size.
+ */
+#include "target/c/c.h"
+#include "lower/lower.h"
+
+void c_take_words(CGen *g, const char *const *words, size_t n) {
+  for (size_t i = 0; i < n; i++) map_set(&g->names, str_intern(words[i]), g);
+}
+
+void c_kernels(CGen *g, void (*write)(CGen *g, const char *name, PrimFunc *f)) {
+  IRModule *m = AS(IRModule, g->module);
+  for (int i = 0; i < m->functions.len; i++)
+    if (is_device_function(m->functions.at[i]))
+      map_set(&g->names, str_intern(AS(GlobalVar, m->globals.at[i])->name), m->functions.at[i]);
+  for (int i = 0; i < m->functions.len; i++)
+    if (is_device_function(m->functions.at[i]))
+      write(g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
+}
+
+bool c_block_size(PrimFunc *f, int64_t size[3]) {
+  for (int i = 0; i < 3; i++) size[i] = 1;
+  for (Node *n = f->body; IS(AttrStmt, n) && IS(IterVar, AS(AttrStmt, n)->subject);
+       n = AS(AttrStmt, n)->body) {
+    const char *tag = AS(IterVar, AS(AttrStmt, n)->subject)->thread_tag;
+    if (!str_begins(tag, "threadIdx.")) continue;
+    if (!expr_is_const_int(AS(AttrStmt, n)->value, &size[tag[strlen(tag) - 1] - 'x'])) return false;
+  }
+  return true;
+}
+
+bool c_thread(CGen *g, AttrStmt *n, const char *(*number)(bool is_block, char axis)) {
+  if (!str_same(n->key, "thread_extent") || !IS(IterVar, n->subject)) return false;
+  IterVar *iter = AS(IterVar, n->subject);
+  const char *tag = iter->thread_tag;
+  int64_t extent;
+  bool known = expr_is_const_int(n->value, &extent);
+  range_bind(&g->f->ranges, iter->var, (Range64){0, known ? extent - 1 : INT32_MAX});
+  CVar *v = c_bind(g, iter->var);
+  if (c_is_used(g, iter->var))
+    c_line(g, "const %s = (%s)%s;", c_declare(iter->var, v), c_type(iter->var->dtype),
+           number(str_begins(tag, "blockIdx."), tag[strlen(tag) - 1]));
+  return true;
+}
+
+int64_t c_constant_size(Allocate *n) {
+  int64_t count = n->elem.lanes, extent;
+  for each (Node *, e, &n->extents) {
+    if (!expr_is_const_int(*e, &extent))
+      error_raisef("CompileError", n->node.span,
+                   "a thread can't allocate '%s' of %s elements: its size must be a constant",
+                   AS(Var, n->var)->name, ir_print(*e, NULL));
+    count *= extent;
+  }
+  return count ? count : 1;
+}
+
+void c_refuse_of_hosts(CGen *g, Call *n, const char *name) {
+  static const char *const of_hosts[] = {
+      "call_packed",          "call_cpacked",     "ret",
+      "tvm_throw_last_error", "tvm_stack_alloca", "tvm_stack_make_shape"};
+  for (size_t i = 0; i < sizeof of_hosts / sizeof *of_hosts; i++)
+    if (str_same(name, of_hosts[i])) c_unsupported(g, &n->node, str_format("T.%s", name));
+}

@@ -1,0 +1,51 @@
+/* dialect.c -- what CUDA C++ spells in its own way: threads, memory, bits, float16. */
+#include "target/cuda/cuda.h"
+
+/* Pointers are generic: memory has no words there. */
+static const char *space(const char *scope) {
+  (void)scope;
+  return "";
+}
+
+static const char *bits(DataType to, DataType from) {
+  DataType word = to.code == DTYPE_FLOAT ? from : to;
+  bool to_float = to.code == DTYPE_FLOAT, is_unsigned = word.code != DTYPE_INT;
+  if (word.bits == 64) return to_float ? "__longlong_as_double" : "__double_as_longlong";
+  if (is_unsigned) return to_float ? "__uint_as_float" : "__float_as_uint";
+  return to_float ? "__int_as_float" : "__float_as_int";
+}
+
+static const char *helper(const char *name, DataType t) {
+  bool is_half = t.code == DTYPE_FLOAT && t.bits == 16;
+  if (is_half && str_same(name, "widen")) return "widen_half";
+  if (is_half && str_same(name, "narrow")) return "narrow_half";
+  if (str_same(name, "popcount")) return "popcount_cuda";
+  return str_same(name, "clz") ? "clz_cuda" : name;
+}
+
+static const char *number(bool is_block, char axis) {
+  return str_format("%s.%c", is_block ? "blockIdx" : "threadIdx", axis);
+}
+
+static bool attribute(CGen *g, AttrStmt *n) { return c_thread(g, n, number); }
+
+/* Dynamic shared memory was declared at the head of the kernel. */
+static void allocate(CGen *g, Allocate *n) {
+  const char *scope = AS(Var, n->var)->scope;
+  if (map_has(&g->f->values, n->var)) return;
+  bool is_shared = scope && str_begins(scope, "shared");
+  int64_t count = c_constant_size(n);
+  CVar *v = c_bind(g, n->var);
+  v->elem = dtype_element(n->elem);
+  c_line(g, "%s %s %s[%lld];", is_shared ? "__shared__ __align__(128)" : "__align__(16)",
+         c_type_in_memory(v->elem), v->name, (long long)count);
+}
+
+const CDialect cuda_dialect = {.name = "CUDA C++",
+                               .function = "static __device__ inline ",
+                               .helper = helper,
+                               .space = space,
+                               .bits = bits,
+                               .call = cuda_call,
+                               .attribute = attribute,
+                               .allocate = allocate};

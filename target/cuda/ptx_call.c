@@ -1,0 +1,115 @@
+/* ptx_call.c -- instructions of PTX (target/ptx.h) as assembly within C++. */
+#include "target/cuda/cuda.h"
+#include "target/ptx.h"
+
+/* ---- places ---- */
+
+/* The element `offset` further on than the pointer, in a variable that points to `type`. */
+static const char *pointer_at(CGen *g, Call *n, int i, const char *type) {
+  Node *pointer = n->args.at[i];
+  DataType elem = n->node.dtype;
+  if (IS(Var, pointer) && !dtype_is_void(AS(Var, pointer)->elem)) elem = AS(Var, pointer)->elem;
+  const char *name = c_temporary(g);
+  CText at = c_element_pointer(g, pointer, elem, n->args.at[i + 1]);
+  c_line(g, "%s *%s = (%s *)(%s);", type, name, type, at.at);
+  return name;
+}
+
+static Node *base_of(Node *pointer) {
+  return is_intrin_call(pointer, "tvm_access_ptr") ? AS(Call, pointer)->args.at[1] : pointer;
+}
+
+/* An address of shared memory as its instructions take it. */
+static const char *shared_at(CGen *g, Call *n, int i) {
+  Node *base = base_of(n->args.at[i]);
+  const char *scope = IS(Var, base) ? AS(Var, base)->scope : NULL;
+  if (!scope || !str_begins(scope, "shared")) ptx_raise_not_shared(n);
+  return str_format("(uint32_t)__cvta_generic_to_shared(%s)", pointer_at(g, n, i, "void"));
+}
+
+/* `, "r"(a[0]), "r"(a[1])` */
+static void add_registers(Str *s, const char *constraint, const char *array, int n) {
+  for (int i = 0; i < n; i++)
+    str_printf(s, "%s\"%s\"(%s[%d])", s->len ? ", " : "", constraint, array, i);
+}
+
+/* ---- the instructions ---- */
+
+static void do_mma(CGen *g, Call *n) {
+  PtxMma m = ptx_mma(g->target, n, '%');
+  const char *a = pointer_at(g, n, 6, "uint32_t"), *b = pointer_at(g, n, 8, "uint32_t");
+  const char *c = pointer_at(g, n, 10, m.is_float ? "float" : "uint32_t");
+  Str in = {0}, out = {0};
+  add_registers(&out, m.is_float ? "+f" : "+r", c, m.c);
+  add_registers(&in, "r", a, m.a);
+  add_registers(&in, "r", b, m.b);
+  c_line(g, "asm volatile(%s : %s : %s);", c_string(m.text), str_text(&out), str_text(&in));
+}
+
+static void do_ldmatrix(CGen *g, Call *n) {
+  int number;
+  const char *text = ptx_ldmatrix(g->target, n, '%', &number);
+  const char *to = pointer_at(g, n, 3, "uint32_t"), *from = shared_at(g, n, 5);
+  Str out = {0};
+  add_registers(&out, "=r", to, number);
+  c_line(g, "asm volatile(%s : %s : \"r\"(%s) : \"memory\");", c_string(text), str_text(&out),
+         from);
+}
+
+static void do_cp_async(CGen *g, Call *n) {
+  int nbytes;
+  const char *text = ptx_cp_async(g->target, n, '%', &nbytes), *read = "";
+  const char *to = shared_at(g, n, 0), *from = pointer_at(g, n, 2, "const void");
+  Node *base = base_of(n->args.at[2]);
+  if (IS(Var, base) && AS(Var, base)->scope && *AS(Var, base)->scope &&
+      !str_same(AS(Var, base)->scope, "global"))
+    error_raisef("CompileError", n->node.span, "T.ptx_cp_async copies from global memory");
+  if (n->args.len > 5)
+    read = str_format(", \"r\"(%s ? %d : 0)",
+                      c_within(c_condition(g, n->args.at[5]), BINDS_COMPARE), nbytes);
+  c_line(g, "asm volatile(%s : : \"r\"(%s), \"l\"(__cvta_generic_to_global(%s))%s : \"memory\");",
+         c_string(text), to, from, read);
+}
+
+static void do_commit(CGen *g, Call *n) {
+  ptx_need_gpu(g->target, n, 80);
+  c_line(g, "asm volatile(\"cp.async.commit_group;\" : : : \"memory\");");
+}
+
+static void do_wait(CGen *g, Call *n) {
+  ptx_need_gpu(g->target, n, 80);
+  c_line(g, "asm volatile(\"cp.async.wait_group %lld;\" : : : \"memory\");",
+         (long long)ptx_constant(n, 0));
+}
+
+/* (size, pointer, offset): zeroes a fragment */
+static void do_mma_fill(CGen *g, Call *n) {
+  const char *to = pointer_at(g, n, 1, c_type_in_memory(n->node.dtype)), *i = c_temporary(g);
+  c_line(g, "for (int32_t %s = 0; %s < %lld; %s++) %s[%s] = 0;", i, i,
+         (long long)ptx_constant(n, 0), i, to, i);
+}
+
+/* (rows, columns, memory, fragment, offset, pitch) */
+static void do_mma_store(CGen *g, Call *n) {
+  const char *type = c_type_in_memory(n->node.dtype), *to = c_temporary(g);
+  ptx_check_store(n);
+  c_line(g, "%s *%s = (%s *)%s;", type, to, type, c_within(c_expr(g, n->args.at[2]), BINDS_UNARY));
+  const char *from = pointer_at(g, n, 3, type);
+  CText pitch = c_cast(g, c_expr(g, n->args.at[5]), n->args.at[5]->dtype, INT32);
+  c_line(g, "%s(%s, %s, %s);", c_helper(g, "mma_store", n->node.dtype, VOID_TYPE), to, from,
+         pitch.at);
+}
+
+static const struct {
+  const char *name;
+  void (*handler)(CGen *g, Call *n);
+} handlers[] = {{"ptx_mma", do_mma},           {"mma_fill", do_mma_fill},
+                {"mma_store", do_mma_store},   {"ptx_ldmatrix", do_ldmatrix},
+                {"ptx_cp_async", do_cp_async}, {"ptx_commit_group", do_commit},
+                {"ptx_wait_group", do_wait}};
+
+bool cuda_ptx_call(CGen *g, Call *n, const char *name) {
+  for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
+    if (str_same(handlers[i].name, name)) return handlers[i].handler(g, n), true;
+  return false;
+}

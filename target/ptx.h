@@ -1,0 +1,34 @@
+/* ptx.h -- instructions of PTX that stand as text in code: products of fragments (mma), loads of
+ * fragments (ldmatrix), copies that a thread does not wait for (cp.async).
+ *
+ * What a call says is checked here. Operands are named by their number behind `sign`, which is what
+ * the assembly of the text's surroundings wants: "$0" for LLVM, "%0" for C. */
+#ifndef TARGET_PTX_H
+#define TARGET_PTX_H
+
+#include "ir/ir.h"
+#include "ir/target.h"
+
+enum { PTX_MOST_REGISTERS = 64 };
+
+/* Operands: the registers of the result (C), of A, of B; the last ones are read and written. */
+typedef struct PtxMma {
+  const char *text;
+  int a, b, c;   /* registers of each */
+  bool is_float; /* a register of C holds a float32; all others hold 32 bits */
+} PtxMma;
+PtxMma ptx_mma(const Target *target, Call *n, char sign);
+
+/* Operands: the registers, then the address in shared memory. */
+const char *ptx_ldmatrix(const Target *target, Call *n, char sign, int *registers);
+/* Operands: the address in shared memory, that in global memory, and with six arguments how many
+ * bytes are read; the others become 0. */
+const char *ptx_cp_async(const Target *target, Call *n, char sign, int *nbytes);
+
+int64_t ptx_constant(Call *n, int i); /* the argument, which must be one */
+/* Raises if the code is for a GPU older than sm_<number>. */
+void ptx_need_gpu(const Target *target, Call *n, int number);
+void ptx_check_store(Call *n); /* of T.mma_store: 16 x 16 elements */
+_Noreturn void ptx_raise_not_shared(Call *n);
+
+#endif
