@@ -104,6 +104,16 @@ Node *memory_nbytes(Node *sinfo) {
   return n ? expr_mul(n, number) : number;
 }
 
+int64_t memory_typical(const Map *dims, Analyzer *a, Node *n) {
+  Map typical = {0};
+  for (int i = 0; i < dims->len; i++) {
+    Node *var = (Node *)(uintptr_t)dims->at[i].key;
+    if (var) map_set(&typical, var, int_imm(var->dtype, MEMORY_TYPICAL_DIM, var->span));
+  }
+  int64_t value;
+  return expr_is_const_int(arith_simplify(a, substitute(n, &typical)), &value) ? value : -1;
+}
+
 Node *memory_function(Node *function, NodeVec blocks) {
   Function f = *AS(Function, function);
   SeqExpr body = *AS(SeqExpr, f.body);

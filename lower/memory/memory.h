@@ -32,6 +32,9 @@ Analyzer *memory_analyzer(Function *f);
  * else n. `a` is memory_analyzer(f). */
 Node *memory_most(Function *f, Analyzer *a, Node *n);
 
+/* n where all of `dims` are MEMORY_TYPICAL_DIM; -1 if other things decide. */
+int64_t memory_typical(const Map *dims, Analyzer *a, Node *n);
+
 /* Rewrites each list of bindings of a function, inner ones first: `rewrite` pushes to `out` what is
  * to stand there. */
 typedef struct Bindings {

@@ -52,15 +52,9 @@ static Node *rounded(Plan *p, Node *nbytes) {
 }
 
 static int64_t typical_size(Plan *p, Node *size) {
-  Map typical = {0};
-  for (int i = 0; i < p->dims.len; i++) {
-    Node *var = (Node *)(uintptr_t)p->dims.at[i].key;
-    map_set(&typical, var, int_imm(var->dtype, MEMORY_TYPICAL_DIM, var->span));
-  }
-  int64_t value = 0;
-  Node *n = arith_simplify(p->arith, substitute(size, &typical));
-  if (!expr_is_const_int(n, &value) || value < MEMORY_ALIGN) return MEMORY_ALIGN;
-  return (value + MEMORY_ALIGN - 1) & ~(int64_t)(MEMORY_ALIGN - 1);
+  int64_t value = memory_typical(&p->dims, p->arith, size);
+  return value < MEMORY_ALIGN ? MEMORY_ALIGN
+                              : (value + MEMORY_ALIGN - 1) & ~(int64_t)(MEMORY_ALIGN - 1);
 }
 
 static bool stays_inside(Plan *p, Node *root) {
