@@ -63,8 +63,8 @@ static const Builtin methods[] = {
 };
 /* What the standard library says of steps. */
 static Value trace_attr(Value v, const char *name, Span span) {
-  static const char *const values[] = {"insts", "decisions"},
-                           *const functions[] = {"get_decision", "with_decision"};
+  static const char *const values[] = {"insts", "decisions"}, *const functions[] = {
+                                                                  "get_decision", "with_decision"};
   for (int i = 0; i < 2; i++) {
     if (str_same(name, values[i]))
       return value_call_with(library_attr("tvm.tir.schedule.trace", name), 1, &v, span);
