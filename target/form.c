@@ -31,11 +31,15 @@ const EmitForm *emit_form_of_target(const char *kind) {
   return NULL;
 }
 
-const char *emit_form_words(void) {
+static const char *words(bool texts_only) {
   Str s = {0};
-  for (int i = 0; i < FORMS; i++) str_printf(&s, "%s%s", i ? ", " : "", forms[i].word);
+  for (int i = 0; i < FORMS; i++)
+    if (!texts_only || forms[i].is_text) str_printf(&s, "%s%s", s.len ? ", " : "", forms[i].word);
   return str_text(&s);
 }
+
+const char *emit_form_words(void) { return words(false); }
+const char *emit_form_texts(void) { return words(true); }
 
 const char *emit_form_endings(void) {
   Str s = {0};

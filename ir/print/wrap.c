@@ -201,7 +201,7 @@ static void break_brackets(Printer *p, const char *text, const char *open, const
   else
     for each (const char *, item, &items) break_value(p, *item, ",");
   p->indent--;
-  line(p, "%c%s", close, suffix);
+  line_wrapped_before(p, str_format("%c%s", close, suffix), ""); /* a value may follow a type */
 }
 
 static void break_group(Printer *p, const char *text, const char *open, const char *suffix) {
@@ -243,15 +243,7 @@ static bool break_type(Printer *p, const char *text, const char *value, const ch
   const char *open = last_open(type), *end = strpbrk(value, "([{");
   int head = (int)((end ? end + 1 : value) - text);
   if (!open || !strstr(type, ": ") || head <= print_width(p) - 4 * p->indent) return false;
-  size_t n = strlen(open);
-  line(p, "%.*s", (int)(open + 1 - type), type);
-  p->indent++;
-  StrVec items = split_items(open + 1, n - 2);
-  if ((int)n - 2 <= print_width(p) - 4 * p->indent) line(p, "%.*s", (int)n - 2, open + 1);
-  else
-    for each (const char *, item, &items) break_value(p, *item, ",");
-  p->indent--;
-  line_wrapped_before(p, str_format("%c = %s", type[strlen(type) - 1], value), suffix);
+  break_brackets(p, type, open, str_format(" = %s%s", value, suffix));
   return true;
 }
 

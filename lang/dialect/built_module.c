@@ -84,9 +84,8 @@ static Value built_inspect_source(BuiltinCall *call) {
   const char *word = value_as_text(call->args[0], "a form", call->spans[0]);
   const EmitForm *form = *word ? emit_form(word) : emit_form_of_target(m->target->kind);
   if (!form || !form->is_text)
-    raise("ValueError", call->spans[0],
-          "'%s' is no form of text; there are: asm, llvm-ir, c, opencl, ptx, cuda, tvms-lowered",
-          *word ? word : m->target->kind);
+    raise("ValueError", call->spans[0], "'%s' is no form of text; there are: %s",
+          *word ? word : m->target->kind, emit_form_texts());
   return value_str(emit_form_text(lowered_again(m), m->target, form));
 }
 
@@ -115,7 +114,7 @@ static const Builtin built_methods[] = {
     {"export_library", "file_name, *, addons=None, workspace_dir=None, **options", built_export,
      "writes the module as a library"},
     {"inspect_source", "fmt=''", built_inspect_source,
-     "its text: asm, llvm-ir, c, opencl, ptx, cuda, tvms-lowered"},
+     "its text in a form of `tvms build --emit`"},
     {"get_source", "fmt=''", built_inspect_source, "as inspect_source"},
     {"implements_function", "name, query_imports=False", built_implements,
      "is there a function of that name?"},

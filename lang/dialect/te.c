@@ -180,7 +180,7 @@ static const char *axis_name(Value f, int i) {
   return p && p->kind == PARAM_PLAIN && p->name ? p->name : str_format("i%d", i);
 }
 
-static NodeVec spatial_axes(NodeVec shape, Value f, Span span) {
+NodeVec te_axes(NodeVec shape, Value f, Span span) {
   NodeVec axes = {0};
   for (int i = 0; i < shape.len; i++) {
     Node *extent = shape.at[i], *var = var_new(axis_name(f, i), extent->dtype, span);
@@ -193,7 +193,7 @@ static NodeVec spatial_axes(NodeVec shape, Value f, Span span) {
 }
 
 static Value te_compute(BuiltinCall *call) {
-  NodeVec shape = to_shape_dims(ARG(0), SPAN(0)), axes = spatial_axes(shape, ARG(1), call->span);
+  NodeVec shape = to_shape_dims(ARG(0), SPAN(0)), axes = te_axes(shape, ARG(1), call->span);
   ValueVec indices = {0}, results = {0}, out = {0};
   for each (Node *, a, &axes) vec_push(&indices, value_node(AS(IterVar, *a)->var));
   Value body = value_call_with(ARG(1), indices.len, indices.at, call->span);
@@ -210,8 +210,8 @@ static Value te_compute(BuiltinCall *call) {
     vec_push(&stage->buffers, buffer_new(many ? str_intern(str_format("%s_v%d", name, i)) : name,
                                          x->dtype, shape, "global", call->span));
     vec_push(&out, te_value(stage->buffers.at[i], stage));
-    map_set(&all_stages, stage->buffers.at[i], stage);
   }
+  te_note_stage(stage);
   if (results.len && IS(Reduce, stage->bodies.at[0]))
     for each (Node *, a, &AS(Reduce, stage->bodies.at[0])->axes) vec_push(&axes, *a);
   stage->axes = axes;
@@ -231,8 +231,8 @@ static Value te_extern(BuiltinCall *call) {
     if (!*b) raise("TypeError", SPAN(0), "te.extern takes a prim_func of buffers only");
     vec_push(&stage->buffers, *b);
     vec_push(&out, te_value(*b, stage));
-    map_set(&all_stages, *b, stage);
   }
+  te_note_stage(stage);
   if (!out.len) raise("ValueError", SPAN(0), "the prim_func writes nothing: it has no parameters");
   return out.len == 1 ? out.at[0] : value_tuple(out);
 }

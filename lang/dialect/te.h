@@ -70,6 +70,8 @@ void te_need_recurrence(Needed *n, Recurrence *r);
  * `allocs`. */
 Node *te_recurrence_stmt(Stage *s, NodeVec *allocs);
 void te_note_stage(Stage *s); /* of its buffers */
+/* IterVars over a shape, named as the parameters of f; i0, i1, ... if it is no function. */
+NodeVec te_axes(NodeVec shape, Value f, Span span);
 
 /* te.compute, te.reduce_axis, te.sum, ... */
 Value te_namespace(void);

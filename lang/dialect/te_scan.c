@@ -175,15 +175,8 @@ void te_need_recurrence(Needed *n, Recurrence *r) {
 /* out[t, ...] = init[t, ...] */
 static Node *begin_stmt(Stage *s, int i) {
   Buffer *init = AS(Buffer, s->recurrence->init.at[i]);
-  NodeVec axes = {0}, indices = {0};
-  for (int d = 0; d < init->shape.len; d++) {
-    Node *extent = init->shape.at[d], *var = var_new(str_format("i%d", d), extent->dtype, s->span);
-    Node *dom = MAKE(Range, s->span, VOID_TYPE, .min = int_imm(extent->dtype, 0, s->span),
-                     .extent = extent);
-    vec_push(&axes,
-             MAKE(IterVar, s->span, VOID_TYPE, .dom = dom, .var = var, .iter_kind = ITER_SPATIAL));
-    vec_push(&indices, var);
-  }
+  NodeVec axes = te_axes(init->shape, value_none(), s->span), indices = {0};
+  for each (Node *, a, &axes) vec_push(&indices, AS(IterVar, *a)->var);
   Stage copy = {.name = str_format("%s_init", AS(Buffer, s->buffers.at[i])->name),
                 .buffers = NODES(s->buffers.at[i]),
                 .axes = axes,

@@ -17,6 +17,9 @@ for args, named in (((1,), {}), ((), {}), ((1, 2), {"d": 3}), ((1,), {"a": 2, "d
         print(inspect.signature(f).bind(*args, **named).arguments)
     except TypeError as e:
         print("TypeError:", e)
+class E(C):
+    pass
+print(inspect.signature(E), inspect.signature(E(1)))
 try:
     inspect.signature(g).bind(1, 2, 3)
 except TypeError as e:
