@@ -1,5 +1,6 @@
 /* kernel.c -- tensor programs as kernels: which variables a call must hand over. */
 #include "lower/lower_impl.h"
+#include "ir/arith/arith.h"
 
 typedef struct Gather {
   Map seen;
@@ -38,21 +39,54 @@ NodeVec kernel_params(const PrimFunc *f) {
   return params;
 }
 
+static void bind_once(Map *bound, Node *var, Node *value) {
+  if (IS(Var, var) && !map_has(bound, var))
+    map_set(bound, var, expr_cast(var->dtype, value, var->span));
+}
+
+static const char *number_text(Node *n) {
+  int64_t value;
+  return expr_is_const_int(n, &value) ? str_format("%lld", (long long)value) : ir_print(n, NULL);
+}
+
+/* Tensors come compact, row-major and whole: what says otherwise would lead out of them. */
+static void check_place(const Buffer *b, Node *given, Node *stands, const char *what) {
+  if (arith_can_prove_equal(arith_new(), given, stands)) return;
+  error_raisef("LowerError", b->node.span,
+               "buffer '%s' has %s %s, but is given as a compact tensor, which has %s", b->name,
+               what, number_text(given), number_text(stands));
+}
+
+static void bind_offset(const Buffer *b, Map *bound) {
+  Node *zero = int_imm(INT64, 0, b->node.span), *given = b->elem_offset;
+  if (!given) return;
+  bind_once(bound, given, zero);
+  check_place(b, expr_cast(INT64, substitute(given, bound), given->span), zero, "elem_offset");
+}
+
+static void bind_strides(const Buffer *b, NodeVec extents, Map *bound) {
+  Node *stride = int_imm(INT64, 1, b->node.span);
+  for (int axis = b->strides.len - 1; axis >= 0; axis--) {
+    Node *given = b->strides.at[axis];
+    bind_once(bound, given, stride);
+    if (!expr_is_one(b->shape.at[axis]))
+      check_place(b, expr_cast(INT64, substitute(given, bound), given->span), stride,
+                  str_format("along axis %d the stride", axis));
+    stride = expr_mul(stride, expr_cast(INT64, extents.at[axis], b->node.span));
+  }
+}
+
 void kernel_bind_dims(const PrimFunc *f, DimOf dims, void *context, Map *bound) {
   for (int i = 0; i < f->params.len; i++) {
     if (!f->buffers.at[i]) continue;
     Buffer *b = AS(Buffer, f->buffers.at[i]);
-    Node *stride = int_imm(INT64, 1, b->node.span);
-    for (int axis = b->shape.len - 1; axis >= 0; axis--) {
+    NodeVec extents = {0};
+    for (int axis = 0; axis < b->shape.len; axis++) {
       Node *dim = b->shape.at[axis], *extent = dims(context, i, axis);
-      if (IS(Var, dim) && !map_has(bound, dim))
-        map_set(bound, dim, expr_cast(dim->dtype, extent, b->node.span));
-      Node *given = axis < b->strides.len ? b->strides.at[axis] : NULL;
-      if (IS(Var, given) && !map_has(bound, given))
-        map_set(bound, given, expr_cast(given->dtype, stride, b->node.span));
-      stride = expr_mul(stride, expr_cast(INT64, extent, b->node.span));
+      bind_once(bound, dim, extent);
+      vec_push(&extents, IS(Var, dim) ? map_get(bound, dim) : IS(IntImm, dim) ? dim : extent);
     }
-    if (IS(Var, b->elem_offset) && !map_has(bound, b->elem_offset))
-      map_set(bound, b->elem_offset, int_imm(b->elem_offset->dtype, 0, b->node.span));
+    bind_strides(b, extents, bound);
+    bind_offset(b, bound);
   }
 }
