@@ -36,7 +36,7 @@ emit_form(const char *word); /* or its suffix without the dot; NULL if there is 
 const EmitForm *emit_form_of_path(const char *path); /* by its ending; NULL */
 /* What a target's code is printed as. LLVM's is its IR; NULL: it has no text. */
 const EmitForm *emit_form_of_target(const char *kind);
-const char *emit_form_texts(void);                   /* "asm, llvm-ir, ..." */
+const char *emit_form_texts(void);   /* "asm, llvm-ir, ..." */
 const char *emit_form_words(void);   /* "so, obj, archive, ..." */
 const char *emit_form_endings(void); /* ".so, .o, .a, ..." */
 

@@ -113,8 +113,7 @@ static Value built_time_evaluator(BuiltinCall *call) {
 static const Builtin built_methods[] = {
     {"export_library", "file_name, *, addons=None, workspace_dir=None, **options", built_export,
      "writes the module as a library"},
-    {"inspect_source", "fmt=''", built_inspect_source,
-     "its text in a form of `tvms build --emit`"},
+    {"inspect_source", "fmt=''", built_inspect_source, "its text in a form of `tvms build --emit`"},
     {"get_source", "fmt=''", built_inspect_source, "as inspect_source"},
     {"implements_function", "name, query_imports=False", built_implements,
      "is there a function of that name?"},
