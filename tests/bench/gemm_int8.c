@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
   int repeat = 1 + (int)(5e8 / work);
   for (int r = 0; r < RUNS; r++)
     for (int w = 0; w < WAYS; w++) {
-      rest();
+      rest(tvms_num_threads());
       ways[w](&j); /* wakes threads */
       double start = now();
       for (int i = 0; i < repeat; i++) ways[w](&j);

@@ -19,8 +19,10 @@ static inline double now_of_thread(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Until threads that look for more work gave up: those of OpenBLAS and OpenMP take the core from whom comes next. */
-static inline void rest(void) { nanosleep(&(struct timespec){.tv_nsec = 80000000}, NULL); }
+/* Of several threads: until those that look for more work gave up. OpenBLAS's and OpenMP's take the core from who comes next. */
+static inline void rest(int threads) {
+  if (threads > 1) nanosleep(&(struct timespec){.tv_nsec = 80000000}, NULL);
+}
 
 static inline int by_size(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
