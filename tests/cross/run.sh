@@ -65,7 +65,7 @@ wasm() {
   "$B/tvms" build "$here/cases.tvms" --target 'llvm -mtriple=wasm32-wasi' -o wasm.o || bad=1
   mkdir wasm
   for f in "$root"/target/runtime/*.c "$here/wasm/serial.c" "$here/runner.c"; do
-    case $f in */thread_pool.c | */module.c | */shim.c | */device.c | */device_memory.c | */cuda.c | */opencl.c) continue ;; esac
+    case $f in */thread_pool.c | */module.c | */shim.c | */device.c | */device_memory.c | */cuda.c | */opencl.c | */webgpu*.c | */metal.c) continue ;; esac
     clang --target=wasm32-wasi -I"$here/wasm" $flags -c -o "wasm/$(basename "$f").o" "$f" || bad=1
   done
   wasm-ld -L$lib -o cases.wasm $lib/crt1-command.o wasm/*.o wasm.o -lm -lc $builtins
