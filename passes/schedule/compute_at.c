@@ -284,6 +284,26 @@ static void need_it_done(const Move *m, const Domain *domains, Node *region, Nod
   }
 }
 
+/* A producer that adds up over a loop has its sums when that loop ends, not in each of its steps.
+ */
+static void need_sums_done(const Move *m, const Place *under) {
+  NodeVec around = loops_around(under);
+  for each (Node *, other, &m->related) {
+    Place p = place_of(m->call, m->ref->func, *other);
+    BlockRealize *r = AS(BlockRealize, realize_of(&p));
+    Block *b = AS(Block, *other);
+    for (int i = 0; i < b->iter_vars.len; i++)
+      for each (Node *, l, &around)
+        if (AS(IterVar, b->iter_vars.at[i])->iter_kind == ITER_REDUCE &&
+            !expr_is_one(AS(For, *l)->extent) && mentions(r->iter_values.at[i], AS(For, *l)->var))
+          schedule_fail(
+              m->call, *l,
+              "block '%s' adds up over the loop '%s': what it computes is not done in a step "
+              "of it",
+              b->name, AS(Var, AS(For, *l)->var)->name);
+  }
+}
+
 /* Does the block run with other values, at its new place, in a step of a loop around it and the
  * producer? It does if it leaves one, or if such a loop is one of its reduction: all of that is
  * done at the new place. */
@@ -373,7 +393,8 @@ static void finish_move(Move *m) {
     Touched done = need_of(m, AS(BufferRegion, *r)->buffer, facts);
     if (done.lo.len) need_it_done(m, domains, *r, m->loop, &done, facts);
   }
-  if (!m->reverse) need_ready_producers(m, domains, facts);
+  if (m->reverse) need_sums_done(m, &under);
+  else need_ready_producers(m, domains, facts);
   Node *nest = new_nest(c, m->block, domains, flag_arg(c, 2));
   if (m->reverse) need_all_steps(m, loops_inside(&under, m->scope), nest, domains, facts);
   nest = simplify_bindings(c, nest, facts);
