@@ -306,9 +306,8 @@ void library_names(const char *dotted, StrVec *out);
 
 Value tvm_ir_namespace(void), tvm_tir_namespace(void), tvm_relax_namespace(void);
 Value tvm_namespace(void); /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */
-extern const Builtin schedule_builtin; /* schedule_value.c: tvm.tir.Schedule */
-extern const Builtin trace_builtins[]; /* trace_value.c: tvm.tir.Trace */
-extern const int trace_builtin_count;
+extern const TypeObject schedule_class;        /* schedule_value.c: tvm.tir.Schedule */
+extern const TypeObject trace_class;           /* trace_value.c: tvm.tir.Trace */
 extern const Builtin tensor_intrin_builtins[]; /* tvm.tir.TensorIntrin */
 extern const int tensor_intrin_builtin_count;
 Value transform_namespace(void); /* pass_value.c: tvm.transform */

@@ -324,7 +324,9 @@ static Value special_attr(Value v, const char *name, Span span) {
 Value node_get_attr(Value v, const char *name, Span span) {
   Value x = special_attr(v, name, span);
   if (!x.type) x = node_field_attr(v.node, name);
-  return x.type ? x : builtin_method(node_methods, NODE_METHODS, v, name);
+  if (!x.type) x = builtin_method(node_methods, NODE_METHODS, v, name);
+  Value class = x.type ? x : node_class_of(v.node);
+  return x.type || !class.type ? x : class.type->get_attr(class, name, span);
 }
 
 void node_attr_names(Value v, StrVec *out) {

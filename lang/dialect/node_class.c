@@ -239,6 +239,7 @@ const ValueType type_node_class = {.name = "type",
                                    .call = make,
                                    .get_attr = class_attr,
                                    .has_instance = has_instance,
+                                   .binary = class_binary,
                                    .equal = class_equal,
                                    .hash = class_hash};
 

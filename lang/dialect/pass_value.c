@@ -211,7 +211,7 @@ static Value define_pass(PassLevel level, Value name, Value body, Span span) {
     raise("TypeError", span, "a pass is a function or a class, found %s", value_type_name(body));
   if (value_is_none(name)) name = value_get_attr(body, str_intern("__name__"), span);
   const Pass *p = script_pass(value_as_text(name, "the name of a pass", span), level, body);
-  if (!pass_define(p)) raise("ValueError", span, "there is a pass '%s' already", p->name);
+  pass_define(p); /* in texts of pipelines a name of the table stays the table's */
   if (body.type == &type_function) return lone_pass(p);
   return value_of(&type_script_pass_class, (void *)(uintptr_t)p);
 }
@@ -265,8 +265,6 @@ static Value transform_sequential(BuiltinCall *call) {
 #define PASS_DECORATOR_ARGS                                                                        \
   "pass_func=None, opt_level=None, name=None, required=None, traceable=False"
 static const Builtin transform_names[] = {
-    {"Sequential", "passes, opt_level=None, name=None, required=None", transform_sequential,
-     "passes one after the other: a list, or a pipeline as text"},
     {"module_pass", PASS_DECORATOR_ARGS, module_pass,
      "makes f(mod, ctx), or a class with transform_module, a pass on modules"},
     {"function_pass", PASS_DECORATOR_ARGS, function_pass,
@@ -275,11 +273,18 @@ static const Builtin transform_names[] = {
      "makes f(func, mod, ctx), or a class with transform_function, a pass on tensor programs"},
 };
 
+static const Builtin sequential = {"Sequential", "passes, opt_level=None, name=None, required=None",
+                                   transform_sequential,
+                                   "passes one after the other: a list, or a pipeline as text"};
+static const TypeObject pass_class = {.type = &type_passes, .constructor = &sequential};
+
 Value transform_namespace(void) {
   static Value ns;
   if (ns.type) return ns;
   ns = value_namespace("tvm.transform");
   namespace_add_builtins(ns, transform_names, sizeof transform_names / sizeof *transform_names);
+  namespace_set_class(ns, "Pass", &pass_class);
+  namespace_set_class(ns, "Sequential", &pass_class);
   ((Namespace *)ns.object)->find = find_pass;
   ((Namespace *)ns.object)->names = pass_names;
   ((Namespace *)ns.object)->is_part = true;

@@ -274,6 +274,7 @@ const Builtin tensor_intrin_builtins[] = {
 const int tensor_intrin_builtin_count =
     sizeof tensor_intrin_builtins / sizeof *tensor_intrin_builtins;
 
-const Builtin schedule_builtin = {
+static const Builtin schedule_builtin = {
     "Schedule", "mod, seed=None, debug_mask='none', error_render_level='detail', enable_check=True",
     new_schedule, "a schedule of the tensor programs of a module"};
+const TypeObject schedule_class = {.type = &type_schedule, .constructor = &schedule_builtin};

@@ -328,5 +328,6 @@ Value te_namespace(void) {
   ((Namespace *)ns.object)->find = te_find;
   ((Namespace *)ns.object)->is_part = true;
   namespace_add_builtins(ns, te_names, sizeof te_names / sizeof *te_names);
+  namespace_set(ns, "Tensor", value_type(&type_te));
   return ns;
 }
