@@ -28,6 +28,7 @@ int64_t target_option_int(const Target *t, const char *name);
 typedef struct TargetCpu {
   int cores, vector_bits, vector_registers;
   int64_t l1d_bytes, l2_bytes; /* of one core */
+  int64_t l3_bytes;            /* what one core may count on */
 } TargetCpu;
 TargetCpu target_cpu(const Target *t);
 /* Has it the feature, a FEATURE of target_cpu.def? Raises ValueError for other names. */

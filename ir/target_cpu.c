@@ -183,11 +183,15 @@ TargetCpu target_cpu(const Target *t) {
   Arch a = registers_of(t);
   int64_t cores = target_option_int(t, "num-cores"), bits = target_option_int(t, "vector-width");
   int64_t registers = target_option_int(t, "num-vector-registers");
+  int64_t l2 = cache_bytes(t, "l2-size", _SC_LEVEL2_CACHE_SIZE, 512 << 10);
+  /* Cores share the third cache, also with those of other systems on the machine. */
+  int64_t most = 16 * l2, l3 = cache_bytes(t, "l3-size", _SC_LEVEL3_CACHE_SIZE, most);
   return (TargetCpu){.cores = cores ? (int)cores : core_count(),
                      .vector_bits = bits ? (int)bits : a.bits,
                      .vector_registers = registers ? (int)registers : a.registers,
                      .l1d_bytes = cache_bytes(t, "l1d-size", _SC_LEVEL1_DCACHE_SIZE, 32 << 10),
-                     .l2_bytes = cache_bytes(t, "l2-size", _SC_LEVEL2_CACHE_SIZE, 512 << 10)};
+                     .l2_bytes = l2,
+                     .l3_bytes = target_option_int(t, "l3-size") || l3 < most ? l3 : most};
 }
 
 bool target_has(const Target *t, const char *feature, Span span) {

@@ -28,6 +28,7 @@ static Value target_attrs(BuiltinCall *call) {
   put(d, "num-vector-registers", cpu.vector_registers);
   put(d, "l1d-size", cpu.l1d_bytes);
   put(d, "l2-size", cpu.l2_bytes);
+  put(d, "l3-size", cpu.l3_bytes);
   put(d, "winograd", target_option_int(target, "winograd"));
   return d;
 }

@@ -1,8 +1,8 @@
 /* conv.c -- a compiled convolution beside oneDNN: the same sizes, in turns, in one process.
  *   conv MODULE.so CHANNELS SIZE FILTERS KERNEL STRIDE GROUPS
- * The module has a function conv(x: (1, C, S, S), w: (F, C / G, K, K), y) of float32, padded by K / 2. oneDNN chooses the
- * layouts that it likes best for all tensors, and is given them so. Prints the medians of both in GFLOP/s
- * of the time that the thread ran, and the ratio. */
+ * The module has a graph main(x: (1, C, S, S)) of float32, padded by K / 2; its weights are the constants of conv.tvms. oneDNN
+ * chooses the way to compute it and the layouts that it likes best for all tensors, and is given them so. Prints the medians
+ * of both in GFLOP/s of a direct convolution and of the time that the thread ran, and the ratio. */
 #include "timing.h"
 #include "tvms.h"
 #include <math.h>
@@ -27,12 +27,21 @@ static TvmsTensor *tensor(int64_t a, int64_t b, int64_t c, int64_t d) {
   return t;
 }
 
-static void run_ours(TvmsFunc *f, TvmsTensor **t) {
-  const TvmsValue args[] = {{.p = t[0]}, {.p = t[1]}, {.p = t[2]}};
-  const int types[] = {TVMS_TENSOR, TVMS_TENSOR, TVMS_TENSOR};
+/* As conv.tvms has them. */
+static TvmsTensor *weights(int f, int c, int k) {
+  TvmsTensor *t = tensor(f, c, k, k);
+  float *data = tvms_tensor_data(t);
+  for (int64_t i = 0; i < tvms_tensor_size(t); i++) data[i] = (float)(i * 7919 % 2003) / 2003.0f - 0.5f;
+  return t;
+}
+
+static TvmsTensor *run_ours(TvmsFunc *f, TvmsTensor *x) {
+  const TvmsValue arg = {.p = x};
+  const int type = TVMS_TENSOR;
   TvmsValue result;
-  int type;
-  need(!tvms_func_call(f, args, types, 3, &result, &type), "call");
+  int result_type;
+  need(!tvms_func_call(f, &arg, &type, 1, &result, &result_type), "call");
+  return result.p;
 }
 
 /* ---- oneDNN ---- */
@@ -72,7 +81,7 @@ static dnnl_memory_t liked(Theirs *t, dnnl_primitive_desc_t d, dnnl_query_t what
   return m;
 }
 
-static Theirs set_up(TvmsTensor **t, int c, int s, int f, int k, int stride, int groups) {
+static Theirs set_up(TvmsTensor *image, TvmsTensor *kernel, int c, int s, int f, int k, int stride, int groups) {
   Theirs d;
   int out = (s + k / 2 * 2 - k) / stride + 1, pad = k / 2;
   dnnl_dims_t xd = {1, c, s, s}, yd = {1, f, out, out}, wd = {f, c, k, k}, gd = {groups, f / groups, c / groups, k, k};
@@ -96,8 +105,8 @@ static Theirs set_up(TvmsTensor **t, int c, int s, int f, int k, int stride, int
   d.x = liked(&d, pd, dnnl_query_src_md);
   d.w = liked(&d, pd, dnnl_query_weights_md);
   d.y = liked(&d, pd, dnnl_query_dst_md);
-  reorder(&d, plain(&d, &px, t[0]), d.x);
-  reorder(&d, plain(&d, &pw, t[1]), d.w);
+  reorder(&d, plain(&d, &px, image), d.x);
+  reorder(&d, plain(&d, &pw, kernel), d.w);
   return d;
 }
 
@@ -126,17 +135,16 @@ int main(int argc, char **argv) {
       groups = atoi(argv[7]), out = (s + k / 2 * 2 - k) / stride + 1;
   TvmsModule *module = NULL;
   TvmsFunc *conv = NULL;
-  need(!tvms_module_load(&module, argv[1]) && !tvms_module_function(&conv, module, "conv"), argv[1]);
-  TvmsTensor *t[] = {tensor(1, c, s, s), tensor(f, c / groups, k, k), tensor(1, f, out, out)};
-  Theirs d = set_up(t, c, s, f, k, stride, groups);
-  run_ours(conv, t);
+  need(!tvms_module_load(&module, argv[1]) && !tvms_module_function(&conv, module, "main"), argv[1]);
+  TvmsTensor *x = tensor(1, c, s, s);
+  Theirs d = set_up(x, weights(f, c / groups, k), c, s, f, k, stride, groups);
   run_theirs(&d);
-  compare(&d, t[2], f, out, c / groups * k * k);
+  compare(&d, run_ours(conv, x), f, out, c / groups * k * k);
   double work = 2.0 * out * out * f * (c / groups) * k * k, ours[RUNS], theirs[RUNS];
   int repeat = 1 + (int)(1e8 / work);
   for (int r = 0; r < RUNS; r++) {
     double a = now_of_thread();
-    for (int i = 0; i < repeat; i++) run_ours(conv, t);
+    for (int i = 0; i < repeat; i++) tvms_value_release(TVMS_TENSOR, (TvmsValue){.p = run_ours(conv, x)});
     double b = now_of_thread();
     for (int i = 0; i < repeat; i++) run_theirs(&d);
     ours[r] = b - a;
