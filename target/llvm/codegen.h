@@ -53,16 +53,17 @@ typedef struct Func {
   LLVMBasicBlockRef entry; /* holds the allocas; ends in a branch to the first real block */
   Map values;              /* Var to LLVMValueRef */
   Ranges ranges;
-  Map distinct;           /* pointer Vars whose memory no other pointer reaches */
-  Map aligned;            /* pointer Vars that are multiples of DEVICE_ALIGN */
-  VEC(LLVMValueRef) heap; /* allocations to free on the way out */
-  VEC(LoopScope) loops;   /* innermost last */
-  LLVMValueRef frame;     /* of tvms_frame_begin, to be ended on failure; or NULL */
-  DataType result;        /* of a kernel; void if none */
-  LLVMValueRef result_at; /* where a kernel's result goes */
-  int64_t stack_bytes;    /* of its allocas so far */
-  bool streams;           /* stores go past the caches now (stream.c) */
-  bool has_streamed;      /* some did */
+  Map distinct;             /* pointer Vars whose memory no other pointer reaches */
+  Map aligned;              /* pointer Vars that are multiples of DEVICE_ALIGN */
+  VEC(LLVMValueRef) heap;   /* allocations to free on the way out */
+  VEC(LoopScope) loops;     /* innermost last */
+  LLVMValueRef frame;       /* of tvms_frame_begin, to be ended on failure; or NULL */
+  LLVMBasicBlockRef failed; /* ends the frame and returns: one for all checks of the function */
+  DataType result;          /* of a kernel; void if none */
+  LLVMValueRef result_at;   /* where a kernel's result goes */
+  int64_t stack_bytes;      /* of its allocas so far */
+  bool streams;             /* stores go past the caches now (stream.c) */
+  bool has_streamed;        /* some did */
   LLVMFastMathFlags fp_flags;
   LLVMMetadataRef scope; /* for debuggers, or NULL */
   const Source *file;

@@ -140,7 +140,25 @@ static LLVMBasicBlockRef begin_failure(Gen *g, LLVMValueRef failed) {
   return good;
 }
 
+/* Host functions have thousands of checks: with a block for each, LLVM takes quadratic time. */
+static void share_failure(Gen *g, LLVMValueRef failed) {
+  LLVMBasicBlockRef good = gen_block(g, "fine");
+  if (!g->f->failed) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    g->f->failed = gen_block(g, "failed");
+    LLVMPositionBuilderAtEnd(g->b, g->f->failed);
+    gen_fail(g);
+    LLVMPositionBuilderAtEnd(g->b, here);
+  }
+  gen_unlikely(g, LLVMBuildCondBr(g->b, failed, g->f->failed, good));
+  LLVMPositionBuilderAtEnd(g->b, good);
+}
+
 void gen_fail_if(Gen *g, LLVMValueRef failed) {
+  if (g->f->frame && !g->f->heap.len) {
+    share_failure(g, failed);
+    return;
+  }
   LLVMBasicBlockRef good = begin_failure(g, failed);
   gen_fail(g);
   LLVMPositionBuilderAtEnd(g->b, good);

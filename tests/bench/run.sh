@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh -- the figures that the project keeps: start-up, large modules read and printed, the naive matrix product
-# against clang, parallel loops that do nothing.
+# run.sh -- the figures that the project keeps: start-up, large modules read and printed, long chains of operators
+# compiled, the naive matrix product against clang, parallel loops that do nothing.
 #   make bench, or sh tests/bench/run.sh [BUILD_FOLDER] once build/bench_stages is made
 # Machines are shared and noisy: read ratios, and medians of alternating runs.
 B=$(cd "${1:-build}" && pwd)
@@ -32,6 +32,8 @@ for kind in graph tensor; do
       printf "%-6s %5.2f  %5.2f  %5.2f  %6.2f  %5.2f  %5.2f   %6.3f  %7.3f  %3d\n", kind,
         m / $1, m / $2, m / $3, m / $4, m / read, $7 / 1e6 / $5, read, $5, $6}'
 done
+
+"$B/tvms" chain.tvms
 
 echo '-- naive matrix product 256x256x256: tvms ms, clang -O3 -march=native ms, ratio (medians of 5 alternating runs of 31)'
 clang -O3 -march=native -o "$work/tir_mm" tir_mm.c || exit 1
