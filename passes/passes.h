@@ -96,8 +96,8 @@ extern Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
  * results, of this struct info, are Constants. False if it fails. */
 extern bool (*evaluate_program_hook)(Node *program, NodeVec operands, NodeVec infos,
                                      NodeVec *results);
-/* Set by lang: compiles programs that it will be asked for, at once: that is faster than one by one.
- * It may be given less than all, and forgets those of the call before. */
+/* Set by lang: compiles programs that it will be asked for, at once: that is faster than one by
+ * one. It may be given less than all, and forgets those of the call before. */
 extern void (*prepare_programs_hook)(NodeVec programs);
 
 /* Set by lang: the function that the registered code generator makes of a function with the

@@ -43,7 +43,8 @@ void gen_declare_function(Gen *g, const char *name, PrimFunc *f) {
                              : str_format("%s.%s", name, packed ? "packed" : "kernel");
   LLVMTypeRef type = LLVMFunctionType(type_int(g, 32), params, (unsigned)(n + has_result), false);
   LLVMValueRef fn = LLVMAddFunction(g->out, label, type);
-  if (!symbol) LLVMSetLinkage(fn, LLVMInternalLinkage);
+  if (!symbol && !g->is_cut) LLVMSetLinkage(fn, LLVMInternalLinkage);
+  else if (!symbol) LLVMSetVisibility(fn, LLVMHiddenVisibility);
   gen_attribute(g, fn, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
   for (int i = 0; i < n && !packed; i++)
     if (dtype_is_handle(f->params.at[i]->dtype))
