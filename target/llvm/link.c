@@ -6,11 +6,12 @@
 #define MAX_WORDS 12
 
 /* {objects} and {path} stand for the files, {arch} and {triple} for another machine. The C compiler
- * knows where libm is; a bare linker leaves its functions to the program that loads the library. */
+ * knows where libm is; a bare linker leaves its functions to the program that loads the library. A
+ * build id, which some compilers ask for, would take a sum of all the weights. */
 static const char *const linkers[][MAX_WORDS] = {
-    {"cc", "-shared", "-o", "{path}", "{objects}", "-lm"},
-    {"gcc", "-shared", "-o", "{path}", "{objects}", "-lm"},
-    {"clang", "-shared", "-o", "{path}", "{objects}", "-lm"},
+    {"cc", "-shared", "-Wl,--build-id=none", "-o", "{path}", "{objects}", "-lm"},
+    {"gcc", "-shared", "-Wl,--build-id=none", "-o", "{path}", "{objects}", "-lm"},
+    {"clang", "-shared", "-Wl,--build-id=none", "-o", "{path}", "{objects}", "-lm"},
     {"ld.lld", "-shared", "-o", "{path}", "{objects}"},
     {"ld", "-shared", "-o", "{path}", "{objects}"},
 };
