@@ -53,6 +53,7 @@ const Pass *pass_at(int i);              /* NULL past the end */
 typedef struct PassCall {
   const Pass *pass;
   Map options;
+  bool is_direct; /* called by itself, not as a part of a pipeline */
 } PassCall;
 typedef VEC(PassCall) Pipeline;
 
@@ -71,6 +72,13 @@ typedef struct Instruments {
   void (*after)(void *context, const Pass *pass, Node *module); /* is told of each pass; or NULL */
   void *context;
 } Instruments;
+
+/* The module after one pass. */
+Node *pass_run(const PassCall *call, Node *module, const Target *target);
+
+/* Set by lang: the same under what the program has asked for around passes (PassContext): a pass
+ * may be left out, and there may be who watches. */
+extern Node *(*watched_pass_hook)(const PassCall *call, Node *module, const Target *target);
 
 /* The module after all passes. A pass on functions runs on each of its level, in module order. */
 Node *pipeline_run(const Pipeline *p, Node *module, const Target *target,
