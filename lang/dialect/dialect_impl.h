@@ -303,6 +303,7 @@ void library_start(void);
 /* A name that stdlib/module/ defines for a namespace made in C: `name` of the file of `dotted`. */
 Value library_attr(const char *dotted, const char *name);
 void library_names(const char *dotted, StrVec *out);
+bool library_is_loaded(const char *dotted);
 
 Value tvm_ir_namespace(void), tvm_tir_namespace(void), tvm_relax_namespace(void);
 Value tvm_namespace(void); /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */

@@ -102,6 +102,7 @@ typedef struct PlanItem {
   const Life *life;
   int64_t size;   /* bytes, a multiple of MEMORY_ALIGN */
   int64_t offset; /* found by the planner */
+  IntVec near;    /* numbers of the items whose lives meet its own: by the planner */
 } PlanItem;
 typedef VEC(PlanItem) PlanItems;
 

@@ -9,6 +9,7 @@
  * neighbours is kept, and an offset is the largest end of those that lie below: so it holds for
  * every size. Tensors whose dims are known only later in the function are not planned. */
 #include "lower/memory/memory.h"
+#include <stdlib.h>
 
 typedef struct Plan {
   Function *f;
@@ -81,15 +82,21 @@ static bool is_below(const PlanItems *items, int low, int high) {
          lives_meet(items->at[low].life, items->at[high].life);
 }
 
-/* Items below item k, highest first, without those that lie below one of these. */
-static IntVec neighbours_below(const PlanItems *items, const int *order, int place) {
-  IntVec found = {0};
-  for (int i = place - 1; i >= 0; i--) {
-    if (!is_below(items, order[i], order[place])) continue;
-    bool implied = false;
+static int highest_first(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
+
+/* Items below an item, highest first, without those that lie below one of these. `order` gives the
+ * items by their offsets, `place` the reverse. */
+static IntVec neighbours_below(const PlanItems *items, const int *order, const int *place,
+                               int item) {
+  IntVec below = {0}, found = {0};
+  for each (int, other, &items->at[item].near)
+    if (place[*other] < place[item]) vec_push(&below, place[*other]);
+  if (below.len) qsort(below.at, (size_t)below.len, sizeof *below.at, highest_first);
+  for each (int, at, &below) {
+    bool implied = !is_below(items, order[*at], item);
     for (int k = 0; k < found.len && !implied; k++)
-      implied = is_below(items, order[i], found.at[k]);
-    if (!implied) vec_push(&found, order[i]);
+      implied = is_below(items, order[*at], found.at[k]);
+    if (!implied) vec_push(&found, order[*at]);
   }
   return found;
 }
@@ -146,11 +153,13 @@ static void find_offsets(Plan *p) {
   const int *order = plan_order(&p->items);
   for (int i = 0; i < n; i++) vec_push(&p->offsets, (Node *)NULL);
   bool *covered = NEW_ARRAY(bool, n + 1);
-  for (int place = 0; place < n; place++) {
-    IntVec below = neighbours_below(&p->items, order, place);
+  int *place = NEW_ARRAY(int, n + 1);
+  for (int i = 0; i < n; i++) place[order[i]] = i;
+  for (int i = 0; i < n; i++) {
+    IntVec below = neighbours_below(&p->items, order, place, order[i]);
     NodeVec ends = {0};
     for each (int, b, &below) vec_push(&ends, end_of(p, *b)), covered[*b] = true;
-    p->offsets.at[order[place]] = named(p, largest(p, ends), "offset");
+    p->offsets.at[order[i]] = named(p, largest(p, ends), "offset");
   }
   NodeVec ends = {0};
   for (int i = 0; i < n; i++)
