@@ -71,6 +71,21 @@ typedef struct CDialect {
   bool (*call)(CGen *g, Call *n, const char *name, CText *out);
   bool (*attribute)(CGen *g, AttrStmt *n);
   void (*allocate)(CGen *g, Allocate *n);
+  /* Why it has no such type, and what to do; NULL: it has. */
+  const char *(*lacks)(DataType t);
+  /* Of a language whose types and expressions are none of C's, all of these; else NULL. */
+  const char *(*type)(DataType t);
+  const char *(*declare)(const char *type, const char *name);
+  const char *discard; /* what stands before a value that nobody takes */
+  CText (*integer)(CGen *g, DataType t, int64_t value);
+  CText (*real)(CGen *g, DataType t, double value);
+  CText (*cast)(CGen *g, CText v, DataType from, DataType to);
+  CText (*select)(CText cond, CText then, CText orelse);
+  CText (*binary)(CGen *g, Binary *n, CText a, CText b); /* of operands of one type */
+  CText (*load)(CGen *g, BufferLoad *n);
+  void (*store)(CGen *g, BufferStore *n, CText v);
+  /* When a loop goes on, and how; NULL: as in C. */
+  const char *(*loop)(CGen *g, DataType t, const char *var, const char *end);
 } CDialect;
 extern const CDialect c_dialect;
 
@@ -137,15 +152,17 @@ const char *c_temporary(CGen *g);
 
 /* ---- type.c ---- */
 
-const char *c_type(DataType t);                     /* in a variable: "int32_t" */
-const char *c_type_in_memory(DataType t);           /* "uint8_t" for bool */
-const char *c_pointer(DataType elem);               /* "float *", "void *" */
-const char *c_pointer_to(const CVar *v);            /* of its space: "__global float *" */
-const char *c_declare(Node *var, const CVar *v);    /* "float *A" */
+const char *c_type(CGen *g, DataType t);                     /* in a variable: "int32_t" */
+const char *c_type_in_memory(CGen *g, DataType t);           /* "uint8_t" for bool */
+const char *c_pointer(CGen *g, DataType elem);               /* "float *", "void *" */
+const char *c_pointer_to(CGen *g, const CVar *v);            /* of its space: "__global float *" */
+const char *c_declare(CGen *g, Node *var, const CVar *v);    /* "float *A" */
+const char *c_declare_as(CGen *g, DataType t, const char *name); /* a variable that is none of the program's */
 DataType c_compute(DataType t);                     /* float32 for small floats */
-void c_check_type(DataType t, Span span);           /* raises where C has no such type */
-CText c_int(DataType t, int64_t value, bool typed); /* typed: C gives it the type by itself */
-CText c_float(DataType t, double value);
+void c_check_type(CGen *g, DataType t, Span span);           /* raises where C has no such type */
+CText c_int(CGen *g, DataType t, int64_t value, bool typed); /* typed: C gives it the type by itself */
+CText c_float(CGen *g, DataType t, double value);
+const char *c_decimal(double value, bool is_double); /* the shortest that reads back */
 const char *c_string(const char *text);
 
 /* ---- helper.c ---- */
@@ -169,6 +186,7 @@ CText c_index(CGen *g, Node *n); /* sums and products may be taken not to overfl
 CText c_condition(CGen *g, Node *n);
 CText c_binary(CGen *g, Node *n, bool is_index);
 CText c_choice(CGen *g, Node *cond, Node *then, Node *orelse);
+CText c_select(CGen *g, CText cond, CText then, CText orelse); /* no matter which of them are evaluated */
 CText c_cast(CGen *g, CText v, DataType from, DataType to);
 CText c_fit(CGen *g, DataType t, const char *text); /* of an int's arithmetic, into a narrow type */
 CText c_widen(CGen *g, CText v, DataType t);        /* small floats to float; others as they are */
@@ -201,6 +219,7 @@ const char *c_join(int n, const CText *args); /* "a, b" */
 /* ---- stmt.c, parallel.c ---- */
 
 void c_line(CGen *g, const char *format, ...) PRINTF_LIKE(2, 3);
+void c_discard(CGen *g, CText v);
 void c_mark_used(CGen *g, Node *n, CText v); /* a value that is not needed, for C compilers */
 void c_stmt(CGen *g, Node *n);
 void c_loop(CGen *g, For *n, const char *begin, const char *end);
@@ -211,6 +230,10 @@ void c_parallel(CGen *g, For *n);
 void c_take_words(CGen *g, const char *const *words, size_t n); /* no variable has these names */
 /* Takes their names, then writes the device functions. */
 void c_kernels(CGen *g, void (*write)(CGen *g, const char *name, PrimFunc *f));
+/* The lines of one, after what `head` does: it binds the parameters. */
+typedef void CKernelHead(CGen *g, PrimFunc *f, void *context);
+const char *c_kernel(CGen *g, const char *name, PrimFunc *f, CKernelHead *head, void *context);
+CVar *c_kernel_param(CGen *g, PrimFunc *f, Node *param); /* binds it */
 bool c_block_size(PrimFunc *f, int64_t size[3]); /* threads along x, y, z; false: not constant */
 /* Of a thread_extent: declares the variable as the number that the dialect gives; else false. */
 bool c_thread(CGen *g, AttrStmt *n, const char *(*number)(bool is_block, char axis));

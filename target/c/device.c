@@ -37,9 +37,40 @@ bool c_thread(CGen *g, AttrStmt *n, const char *(*number)(bool is_block, char ax
   range_bind(&g->f->ranges, iter->var, (Range64){0, known ? extent - 1 : INT32_MAX});
   CVar *v = c_bind(g, iter->var);
   if (c_is_used(g, iter->var))
-    c_line(g, "const %s = (%s)%s;", c_declare(iter->var, v), c_type(iter->var->dtype),
-           number(str_begins(tag, "blockIdx."), tag[strlen(tag) - 1]));
+    c_line(g, "%s%s = %s;", g->dialect->declare ? "" : "const ", c_declare(g, iter->var, v),
+           c_cast(g, (CText){number(str_begins(tag, "blockIdx."), tag[strlen(tag) - 1]), BINDS_ATOM},
+                  DTYPE_OF(UINT, 32), iter->var->dtype).at);
   return true;
+}
+
+const char *c_kernel(CGen *g, const char *name, PrimFunc *f, CKernelHead *head, void *context) {
+  Str lines = {0};
+  CUses uses = c_uses_of(f->body);
+  CFunc state = {.sort = CFUNC_DEVICE,
+                 .uses = &uses,
+                 .name = name,
+                 .c_name = name,
+                 .result = VOID_TYPE,
+                 .may_alias = !dict_get_int(f->attrs, "tir.noalias", 1),
+                 .depth = 1,
+                 .out = &lines};
+  g->f = &state;
+  head(g, f, context);
+  c_stmt(g, f->body);
+  g->f = NULL;
+  return str_text(&lines);
+}
+
+CVar *c_kernel_param(CGen *g, PrimFunc *f, Node *param) {
+  c_check_type(g, param->dtype, param->span);
+  CVar *v = c_bind(g, param);
+  if (!dtype_is_handle(param->dtype)) return v;
+  if (dtype_is_void(v->elem))
+    error_raisef("CompileError", f->node.span, "%s: what '%s' points to is not known", g->f->name,
+                 v->name);
+  const CUses *uses = g->f->uses;
+  v->is_const = !map_has(&uses->named, param) && !map_has(&uses->stored, param);
+  return v;
 }
 
 int64_t c_constant_size(Allocate *n) {

@@ -29,12 +29,12 @@ static const char *format_number(const char *word, DataType t) {
 static const char *unsigned_arithmetic(DataType t) { return t.bits > 32 ? "uint64_t" : "uint32_t"; }
 
 /* low and high are literals of the float type `from`. */
-static const char *int_number(const char *word, DataType t, DataType from) {
+static const char *int_number(CGen *g, const char *word, DataType t, DataType from) {
   bool is_signed = t.code == DTYPE_INT;
   int exponent = t.bits - is_signed;
-  if (str_same(word, "least")) return c_int(t, dtype_min_int(t), true).at;
+  if (str_same(word, "least")) return c_int(g, t, dtype_min_int(t), true).at;
   if (str_same(word, "most"))
-    return c_int(t, is_signed || t.bits < 64 ? dtype_max_int(t) : -1, true).at;
+    return c_int(g, t, is_signed || t.bits < 64 ? dtype_max_int(t) : -1, true).at;
   const char *suffix = from.bits == 64 ? "" : "f";
   if (str_same(word, "low"))
     return is_signed ? str_format("%.1f%s", (double)dtype_min_int(t), suffix) : "0";
@@ -52,12 +52,12 @@ static const char *expand_word(CGen *g, const char *word, const char *c_name, Da
     const char *word, *text;
   } words[] = {
       {"n", c_name},
-      {"T", c_type(t)},
+      {"T", c_type(g, t)},
       {"t", dtype_text(t)},
-      {"F", c_type(from)},
+      {"F", c_type(g, from)},
       {"f", dtype_text(from)},
       {"U", unsigned_arithmetic(t)},
-      {"C", c_type(c_compute(t))},
+      {"C", c_type(g, c_compute(t))},
       {"s", c_suffix(g, t)},
       {"B", str_format("%d", t.bits - 1)},
       {"W", t.bits > 32 ? "unsigned long long" : "unsigned int"},
@@ -72,7 +72,7 @@ static const char *expand_word(CGen *g, const char *word, const char *c_name, Da
   if (str_same(word, "lane")) return c_helper(g, "lane", INT32, VOID_TYPE);
   if (str_same(word, "asfloat")) return c_bits_function(g, FLOAT32, DTYPE_OF(UINT, 32));
   if (str_same(word, "asbits")) return c_bits_function(g, DTYPE_OF(UINT, 32), FLOAT32);
-  const char *number = dtype_is_int(t) ? int_number(word, t, from) : NULL;
+  const char *number = dtype_is_int(t) ? int_number(g, word, t, from) : NULL;
   return number ? number : format_number(word, t);
 }
 

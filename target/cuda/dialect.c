@@ -38,7 +38,7 @@ static void allocate(CGen *g, Allocate *n) {
   CVar *v = c_bind(g, n->var);
   v->elem = dtype_element(n->elem);
   c_line(g, "%s %s %s[%lld];", is_shared ? "__shared__ __align__(128)" : "__align__(16)",
-         c_type_in_memory(v->elem), v->name, (long long)count);
+         c_type_in_memory(g, v->elem), v->name, (long long)count);
 }
 
 const CDialect cuda_dialect = {.name = "CUDA C++",

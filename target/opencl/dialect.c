@@ -37,7 +37,7 @@ static void allocate(CGen *g, Allocate *n) {
   CVar *v = c_bind(g, n->var);
   v->elem = elem;
   v->space = "__private ";
-  c_line(g, "%s%s[%lld];", c_type_in_memory(elem), str_format(" %s", v->name), (long long)count);
+  c_line(g, "%s%s[%lld];", c_type_in_memory(g, elem), str_format(" %s", v->name), (long long)count);
 }
 
 /* ---- calls ---- */
