@@ -42,6 +42,7 @@ typedef struct CVar {
   DataType elem;     /* what a pointer is declared to point to, or void */
   bool is_const;     /* nothing is written through the pointer */
   const char *space; /* of a pointer's memory, where the dialect has several: "__global " */
+  const void *place; /* what the dialect knows of a pointer's memory */
 } CVar;
 
 /* What a function does with its variables. */
@@ -55,12 +56,18 @@ typedef enum { CFUNC_KERNEL, CFUNC_PACKED, CFUNC_PARALLEL_BODY, CFUNC_DEVICE } C
 
 typedef struct CGen CGen;
 
+/* A row of helper.def. */
+typedef struct CHelper {
+  const char *name, *c_name, *text;
+} CHelper;
+
 /* What a relative of C spells in another way than C11 does, or can't say. */
 typedef struct CDialect {
   const char *name;     /* for messages: "the c target" */
   bool is_host;         /* calls the runtime, may fail, knows #line */
   bool has_overloads;   /* functions of mathematics have one name for all types */
   const char *function; /* what stands before a helper */
+  const CHelper *helpers; /* its own rows, with an empty one at the end; or NULL */
   /* The row of helper.def that does better than `name`, or `name`. NULL: there is none. */
   const char *(*helper)(const char *name, DataType t);
   /* The words for memory that pointers of this scope point to, with a space behind. */
@@ -170,6 +177,7 @@ const char *c_string(const char *text);
 /* The name of a helper for type `t` (and `from`, where the row speaks of two), which it makes. */
 const char *c_helper(CGen *g, const char *name, DataType t, DataType from);
 
+bool c_has_helper(CGen *g, const char *name); /* the dialect, a row of its own */
 /* The name of a function that gives the bits of a value of type `from` as one of type `to`. */
 const char *c_bits_function(CGen *g, DataType to, DataType from);
 /* What the names of math.h end in for a type: "f" for float. */
