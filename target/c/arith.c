@@ -122,14 +122,14 @@ CText c_binary(CGen *g, Node *node, bool is_index) {
   NodeKind kind = node->kind;
   DataType t = n->a->dtype;
   CText v[2];
-  if (is_index && !g->dialect->binary) {
+  if (g->dialect->binary) return g->dialect->binary(g, n);
+  if (is_index) {
     v[0] = c_index(g, n->a);
     v[1] = c_index(g, n->b);
   } else c_operands(g, 2, (Node *[]){n->a, n->b}, v);
   /* Two literals would be of type int, whatever the dtype. */
   if (IS(IntImm, n->a) && IS(IntImm, n->b)) v[0] = c_int(g, t, AS(IntImm, n->a)->value, true);
   v[1] = c_cast(g, v[1], n->b->dtype, t);
-  if (g->dialect->binary) return g->dialect->binary(g, n, v[0], v[1]);
   if (kind >= NK_EQ && kind <= NK_GE) return compare(g, n, t, v[0], v[1]);
   if (kind == NK_Min || kind == NK_Max)
     return call2(g, kind == NK_Min ? "min" : "max", t, v[0], v[1]);

@@ -65,7 +65,8 @@ static void check_c_type(CGen *g, Node *n, DataType t) {
 
 static void declare(CGen *g, Call *n, const char *name) {
   Str s = {0};
-  str_printf(&s, "%s%s%s(", c_type(g, n->node.dtype), dtype_is_handle(n->node.dtype) ? "" : " ", name);
+  str_printf(&s, "%s%s%s(", c_type(g, n->node.dtype), dtype_is_handle(n->node.dtype) ? "" : " ",
+             name);
   for (int i = 1; i < n->args.len; i++)
     str_printf(&s, "%s%s", i > 1 ? ", " : "", c_type(g, argument_type(n->args.at[i])));
   str_add(&s, n->args.len > 1 ? ");" : "void);");

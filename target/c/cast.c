@@ -43,8 +43,9 @@ static CText int_to_int(CGen *g, CText v, DataType from, DataType to) {
   bool widens = from.bits < to.bits && (from.code == DTYPE_UINT || to.code == DTYPE_INT);
   if (dtype_is_bool(from) ? to.bits > 1 : to.bits >= 8 || widens) return cast_to(g, to, v);
   return c_fit(g, to,
-               from.bits > 32 || (from.bits == 32 && from.code == DTYPE_UINT) ? cast_to(g, INT32, v).at
-                                                                              : v.at);
+               from.bits > 32 || (from.bits == 32 && from.code == DTYPE_UINT)
+                   ? cast_to(g, INT32, v).at
+                   : v.at);
 }
 
 static CText cast_handle(CGen *g, CText v, DataType from, DataType to) {

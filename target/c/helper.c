@@ -14,7 +14,10 @@ static const CHelper *row_of(const CHelper *rows, const char *name) {
   return NULL;
 }
 
-bool c_has_helper(CGen *g, const char *name) { return row_of(g->dialect->helpers, name) != NULL; }
+bool c_has_helper(CGen *g, const char *name, DataType t) {
+  const char *row = g->dialect->helper ? g->dialect->helper(name, t) : name;
+  return row_of(g->dialect->helpers, row) != NULL;
+}
 
 static const char *format_number(const char *word, DataType t) {
   SmallFloat f = small_float_of(t);
@@ -22,9 +25,18 @@ static const char *format_number(const char *word, DataType t) {
     const char *word;
     uint32_t value;
   } numbers[] = {
-      {"size", f.size}, {"sign", f.sign},     {"up", f.up},         {"drop", f.drop},
-      {"half", f.half}, {"rebias", f.rebias}, {"scale", f.scale},   {"magic", f.magic},
-      {"last", f.last}, {"over", f.over},     {"normal", f.normal}, {"nan", f.nan},
+      {"size", f.size},
+      {"sign", f.sign},
+      {"up", f.up},
+      {"drop", f.drop},
+      {"half", f.half},
+      {"rebias", f.rebias},
+      {"scale", f.scale},
+      {"magic", f.magic},
+      {"last", f.last},
+      {"over", f.over},
+      {"normal", f.normal},
+      {"nan", f.nan},
       /* Of a format with the exponents of float32, subnormals are as other numbers. */
       {"subnormal", f.rebias ? 1u << f.mantissa : 0},
       {"rounded", f.rebias ? f.normal : 0},
@@ -81,7 +93,7 @@ static const char *expand_word(CGen *g, const char *word, const char *c_name, Da
   if (str_same(word, "asvalue")) return c_bits_function(g, t, bits);
   if (str_same(word, "fit")) return t.bits < 32 ? c_helper(g, "fit", t, VOID_TYPE) : "";
   if (str_same(word, "bias")) return t.code == DTYPE_INT ? "0x80000000" : "0";
-  if (c_has_helper(g, word)) return c_helper(g, word, t, from);
+  if (c_has_helper(g, word, t)) return c_helper(g, word, t, from);
   if (str_same(word, "lane")) return c_helper(g, "lane", INT32, VOID_TYPE);
   if (str_same(word, "asfloat")) return c_bits_function(g, FLOAT32, DTYPE_OF(UINT, 32));
   if (str_same(word, "asbits")) return c_bits_function(g, DTYPE_OF(UINT, 32), FLOAT32);

@@ -143,7 +143,7 @@ static CText do_nextafter(CGen *g, Call *n) {
   check_float(n, "nextafter");
   same(g, n, v);
   const char *by = lowered_is_small_float(t) ? c_helper(g, "nextafter", t, VOID_TYPE)
-                                             : str_format("nextafter%s", c_suffix(g, t));
+                                             : c_libm(g, "nextafter", t);
   return c_text(BINDS_ATOM, "%s(%s)", by, c_join(2, v));
 }
 

@@ -23,7 +23,7 @@ static Place place_of(CGen *g, Node *n, Node *buffer, const NodeVec *indices) {
   CVar *v = IS(Var, b->data) ? map_get(&g->f->values, b->data) : NULL;
   bool same = v && dtype_equal(v->elem, dtype_element(b->elem)) && !g->f->may_alias;
   const char *pointer = c_within(c_expr(g, b->data), BINDS_ATOM), *space = v ? v->space : NULL;
-  if (!same && g->dialect->space) {
+  if (!same && g->dialect->spaces[0]) {
     const CVar cast = {.elem = dtype_element(b->elem), .space = space};
     pointer = str_format("((%s)%s)", c_pointer_to(g, &cast), pointer);
     same = true;

@@ -45,7 +45,8 @@ static CText bound(CGen *g, Node *n, DataType t) {
 static void serial_loop(CGen *g, For *n) {
   DataType t = n->var->dtype;
   bool from_zero = expr_is_zero(n->min);
-  CText min = from_zero ? c_int(g, t, 0, false) : bound(g, n->min, t), extent = bound(g, n->extent, t);
+  CText min = from_zero ? c_int(g, t, 0, false) : bound(g, n->min, t),
+        extent = bound(g, n->extent, t);
   int64_t begin, count;
   if (from_zero) return c_loop(g, n, min.at, c_within(extent, BINDS_ADD));
   bool constant = expr_is_const_int(n->min, &begin) && expr_is_const_int(n->extent, &count);

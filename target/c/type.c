@@ -7,13 +7,15 @@ const CDialect c_dialect = {.name = "the c target", .is_host = true, .function =
 
 void c_check_type(CGen *g, DataType t, Span span) {
   const char *lack = g->dialect->lacks ? g->dialect->lacks(t) : NULL;
-  if (lack) error_raisef("CompileError", span, "%s has no %s: %s", g->dialect->name, dtype_text(t), lack);
+  if (lack)
+    error_raisef("CompileError", span, "%s has no %s: %s", g->dialect->name, dtype_text(t), lack);
   bool has_format =
       !dtype_is_mini_float(t) || t.code == DTYPE_FLOAT8_E4M3 || t.code == DTYPE_FLOAT8_E5M2;
   if (dtype_is_custom(t) || !has_format)
     error_raisef("CompileError", span, "%s has no %s", g->dialect->name, dtype_text(t));
   if (t.lanes != 1)
-    error_raisef("CompileError", span, "%s: %s has no vectors here", dtype_text(t), g->dialect->name);
+    error_raisef("CompileError", span, "%s: %s has no vectors here", dtype_text(t),
+                 g->dialect->name);
 }
 
 const char *c_type(CGen *g, DataType t) {
@@ -30,7 +32,9 @@ const char *c_type(CGen *g, DataType t) {
   }
 }
 
-const char *c_type_in_memory(CGen *g, DataType t) { return dtype_is_bool(t) ? "uint8_t" : c_type(g, t); }
+const char *c_type_in_memory(CGen *g, DataType t) {
+  return dtype_is_bool(t) ? "uint8_t" : c_type(g, t);
+}
 
 const char *c_pointer(CGen *g, DataType elem) {
   const char *type = c_type_in_memory(g, elem);

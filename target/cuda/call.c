@@ -86,7 +86,8 @@ static CText atomic(CGen *g, Call *n, const Atomic *a) {
     function = c_helper(g, a->op == ATOMIC_MAX ? "atomic_max" : "atomic_min", t, VOID_TYPE);
   bool takes_floats = is_float && a->op != ATOMIC_EXCHANGE && a->op != ATOMIC_CAS &&
                       a->op != ATOMIC_AND && a->op != ATOMIC_OR && a->op != ATOMIC_XOR;
-  if (takes_floats) old = c_text(BINDS_ATOM, "%s((%s *)%s, %s)", function, c_type(g, t), at, v[1].at);
+  if (takes_floats)
+    old = c_text(BINDS_ATOM, "%s((%s *)%s, %s)", function, c_type(g, t), at, v[1].at);
   else old = by_words(g, a, function, at, v[1], v[2]);
   return c_cast(g, c_name_it(g, old, t), t, n->node.dtype);
 }

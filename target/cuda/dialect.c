@@ -1,12 +1,6 @@
 /* dialect.c -- what CUDA C++ spells in its own way: threads, memory, bits, float16. */
 #include "target/cuda/cuda.h"
 
-/* Pointers are generic: memory has no words there. */
-static const char *space(const char *scope) {
-  (void)scope;
-  return "";
-}
-
 static const char *bits(DataType to, DataType from) {
   DataType word = to.code == DTYPE_FLOAT ? from : to;
   bool to_float = to.code == DTYPE_FLOAT, is_unsigned = word.code != DTYPE_INT;
@@ -44,7 +38,7 @@ static void allocate(CGen *g, Allocate *n) {
 const CDialect cuda_dialect = {.name = "CUDA C++",
                                .function = "static __device__ inline ",
                                .helper = helper,
-                               .space = space,
+                               .spaces = {"", "", ""}, /* pointers are generic */
                                .bits = bits,
                                .call = cuda_call,
                                .attribute = attribute,

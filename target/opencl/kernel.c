@@ -40,20 +40,10 @@ static void write_param(CGen *g, PrimFunc *f, const Param *p) {
 
 /* ---- memory that threads share ---- */
 
-static WalkResult declare_shared(Walker *w, Node *n) {
-  CGen *g = w->context;
-  if (!IS(Allocate, n)) return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
-  Allocate *a = AS(Allocate, n);
-  const char *scope = AS(Var, a->var)->scope;
-  if (!scope || !str_begins(scope, "shared")) return WALK_ON;
-  int64_t count = a->elem.lanes, extent = 0;
-  for each (Node *, e, &a->extents)
-    if (expr_is_const_int(*e, &extent)) count *= extent;
-  CVar *v = c_bind(g, a->var);
-  v->elem = dtype_element(a->elem);
-  c_line(g, "__local %s %s[%lld] __attribute__((aligned(64)));", c_type_in_memory(g, v->elem), v->name,
-         (long long)(count ? count : 1));
-  return WALK_ON;
+static void declare_shared(CGen *g, CVar *v, int64_t count, void *unused) {
+  (void)unused;
+  c_line(g, "__local %s %s[%lld] __attribute__((aligned(64)));", c_type_in_memory(g, v->elem),
+         v->name, (long long)count);
 }
 
 /* ---- the kernel ---- */
@@ -72,8 +62,7 @@ static void begin(CGen *g, PrimFunc *f, void *params) {
   for (int i = 0; i < given.len; i++)
     str_printf(params, "%s%s", i ? ", " : "", param_text(g, &given.at[i]));
   for each (Param, p, &given) write_param(g, f, p);
-  Walker w = {.enter = declare_shared, .context = g};
-  walk(&w, f->body);
+  c_each_shared(g, f->body, declare_shared, NULL);
 }
 
 void opencl_kernel(CGen *g, const char *name, PrimFunc *f) {

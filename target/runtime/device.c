@@ -52,7 +52,8 @@ int tvms_device_parse(const char *text, DLDevice *out) {
   for (int i = 0; good && i < KINDS; i++)
     if (strlen(kinds[i]->name) == n && strncmp(kinds[i]->name, text, n) == 0)
       return *out = (DLDevice){kinds[i]->type, (int32_t)id}, 0;
-  return tvms_set_error("there is no device '%s'; there are cpu, cuda, opencl, webgpu, and cuda:1", text);
+  return tvms_set_error("there is no device '%s'; there are cpu, cuda, opencl, webgpu, and cuda:1",
+                        text);
 }
 
 int tvms_device_count(DLDeviceType type) {

@@ -99,9 +99,9 @@ static bool find_functions(WgFunctions *f) {
 static void name_device(WgDevice *d) {
   WgAdapterInfo info = {0};
   d->f.wgpuAdapterGetInfo(d->adapter, &info);
-  size_t n = !info.device.at                    ? 0
+  size_t n = !info.device.at                  ? 0
              : info.device.length == SIZE_MAX ? strlen(info.device.at)
-                                                : info.device.length;
+                                              : info.device.length;
   snprintf(d->title, sizeof d->title, "%.*s", (int)(n < WG_TITLE_SIZE ? n : WG_TITLE_SIZE - 1),
            n ? info.device.at : "");
   d->f.wgpuAdapterInfoFreeMembers(info);
@@ -201,8 +201,7 @@ void *tvms__webgpu_commands(WgDevice *d) {
 }
 
 void *tvms__webgpu_pass(WgDevice *d) {
-  if (!d->pass)
-    d->pass = d->f.wgpuCommandEncoderBeginComputePass(tvms__webgpu_commands(d), NULL);
+  if (!d->pass) d->pass = d->f.wgpuCommandEncoderBeginComputePass(tvms__webgpu_commands(d), NULL);
   return d->pass;
 }
 
@@ -296,13 +295,12 @@ static void *layout_of(WgDevice *d, int buffers) {
 
 static void make_pipeline(WgDevice *d, WgKernel *k, int buffers) {
   void *layout = layout_of(d, buffers);
-  WgPipelineLayoutDescriptor groups = {
-      .label = {NULL, SIZE_MAX}, .len = 1, .layouts = &layout};
+  WgPipelineLayoutDescriptor groups = {.label = {NULL, SIZE_MAX}, .len = 1, .layouts = &layout};
   d->f.wgpuDevicePushErrorScope(d->device, WG_ON_VALIDATION);
-  WgPipelineDescriptor descriptor = {
-      .label = {NULL, SIZE_MAX},
-      .layout = d->f.wgpuDeviceCreatePipelineLayout(d->device, &groups),
-      .compute = {.module = k->program, .entry = WG_TEXT(k->name)}};
+  WgPipelineDescriptor descriptor = {.label = {NULL, SIZE_MAX},
+                                     .layout =
+                                         d->f.wgpuDeviceCreatePipelineLayout(d->device, &groups),
+                                     .compute = {.module = k->program, .entry = WG_TEXT(k->name)}};
   k->pipeline = d->f.wgpuDeviceCreateComputePipeline(d->device, &descriptor);
   tvms__webgpu_close_scope(d);
 }
@@ -373,10 +371,8 @@ static int bind(WgDevice *d, const DeviceLaunch *l, const char *name, WgBinding 
   }
   if (d->scalars_len + MOST_SCALARS > WG_SCALARS_SIZE) tvms__webgpu_flush(d);
   size_t nbytes = write_scalars(l, d->scalars_here + d->scalars_len);
-  out[buffers] = (WgBinding){.binding = (uint32_t)buffers,
-                             .buffer = d->scalars,
-                             .offset = d->scalars_len,
-                             .size = nbytes};
+  out[buffers] = (WgBinding){
+      .binding = (uint32_t)buffers, .buffer = d->scalars, .offset = d->scalars_len, .size = nbytes};
   d->scalars_len += nbytes;
   return 0;
 }

@@ -68,9 +68,9 @@ typedef struct WgAdapterInfo {
 
 typedef struct WgLimits {
   const void *next;
-  uint32_t texture_1d, texture_2d, texture_3d, texture_layers, bind_groups, bind_groups_and_vertices,
-      bindings, dynamic_uniforms, dynamic_storages, textures, samplers, storage_buffers,
-      storage_textures, uniform_buffers;
+  uint32_t texture_1d, texture_2d, texture_3d, texture_layers, bind_groups,
+      bind_groups_and_vertices, bindings, dynamic_uniforms, dynamic_storages, textures, samplers,
+      storage_buffers, storage_textures, uniform_buffers;
   uint64_t uniform_bytes, storage_bytes;
   uint32_t uniform_align, storage_align, vertex_buffers;
   uint64_t buffer_bytes;

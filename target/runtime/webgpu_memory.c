@@ -58,9 +58,8 @@ static int read_words(WgDevice *d, void *to, const WgBuffer *from, size_t begin,
   tvms__webgpu_flush(d);
   d->f.wgpuBufferMapAsync(staging, WG_MAP_READ, 0, nbytes, tvms__webgpu_told(&answer));
   tvms__webgpu_wait(d, &answer);
-  const void *here = answer.status == WG_SUCCESS
-                         ? d->f.wgpuBufferGetConstMappedRange(staging, 0, nbytes)
-                         : NULL;
+  const void *here =
+      answer.status == WG_SUCCESS ? d->f.wgpuBufferGetConstMappedRange(staging, 0, nbytes) : NULL;
   if (here) {
     memcpy(to, here, nbytes);
     d->f.wgpuBufferUnmap(staging);
@@ -96,8 +95,7 @@ static int write_bytes(WgDevice *d, const WgBuffer *to, size_t begin, const void
   uint8_t *words = whole ? NULL : malloc(end - first);
   if (!whole && !words) return tvms__error_no_memory(end - first);
   int status = whole ? 0 : read_words(d, words, to, first, 4);
-  if (!whole && !status)
-    status = read_words(d, words + (end - first) - 4, to, end - 4, 4);
+  if (!whole && !status) status = read_words(d, words + (end - first) - 4, to, end - 4, 4);
   if (!whole && !status) memcpy(words + (begin - first), from, nbytes);
   tvms__webgpu_flush(d); /* kernels before it come before it */
   if (!status)

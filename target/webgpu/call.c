@@ -1,7 +1,5 @@
-/* call.c -- builtins that WGSL spells in its own way: bits, barriers; and what it lacks. */
+/* call.c -- builtins that WGSL spells in its own way: bits; and what it lacks. */
 #include "target/webgpu/webgpu.h"
-
-static const CText nothing = {"", BINDS_ATOM};
 
 /* ---- bits ---- */
 
@@ -62,7 +60,8 @@ static CText ldexp_of(CGen *g, Call *n, const char *helper) {
   c_operands(g, 2, n->args.at, v);
   v[0] = c_widen(g, c_cast(g, v[0], n->args.at[0]->dtype, t), t);
   v[1] = c_cast(g, v[1], n->args.at[1]->dtype, INT32);
-  return c_narrow(g, c_text(BINDS_ATOM, "%s(%s)", c_helper(g, helper, FLOAT32, VOID_TYPE), c_join(2, v)), t);
+  return c_narrow(
+      g, c_text(BINDS_ATOM, "%s(%s)", c_helper(g, helper, FLOAT32, VOID_TYPE), c_join(2, v)), t);
 }
 
 /* (x, y, q, s) in int64 */
@@ -74,32 +73,11 @@ static CText q_multiply_shift(CGen *g, Call *n, const char *helper) {
   return c_cast(g, out, INT64, n->node.dtype);
 }
 
-/* ---- threads ---- */
-
-static CText barrier(CGen *g, Call *n, const char *unused) {
-  (void)unused;
-  Node *scope = n->args.len ? n->args.at[0] : NULL;
-  const char *of = IS(StringImm, scope) ? AS(StringImm, scope)->value : "shared";
-  if (str_same(of, "warp")) return nothing; /* of one thread */
-  c_line(g, str_same(of, "global") ? "storageBarrier();" : "workgroupBarrier();");
-  return nothing;
-}
-
-static CText invariant(CGen *g, Call *n, const char *unused) {
-  (void)unused;
-  return c_expr(g, n->args.at[0]);
-}
-
-static CText leave(CGen *g, Call *n, const char *unused) {
-  (void)n, (void)unused;
-  return c_line(g, "return;"), nothing;
-}
+/* ---- the table ---- */
 
 static CText refuse(CGen *g, Call *n, const char *name) {
   c_unsupported(g, &n->node, str_format("T.%s", name));
 }
-
-/* ---- the table ---- */
 
 static const struct {
   const char *name;
@@ -117,17 +95,11 @@ static const struct {
              {"nextafter", by_helper, "nextafter"},
              {"ldexp", ldexp_of, "ldexp"},
              {"q_multiply_shift", q_multiply_shift, "q_multiply_shift"},
-             {"tvm_storage_sync", barrier, ""},
-             {"tvm_thread_invariant", invariant, ""},
-             {"thread_return", leave, ""},
              {"address_of", refuse, "address_of"},
-             {"tvm_access_ptr", refuse, "tvm_access_ptr"},
-             {"call_extern", refuse, "call_extern"},
-             {"call_pure_extern", refuse, "call_pure_extern"}};
+             {"tvm_access_ptr", refuse, "tvm_access_ptr"}};
 
 bool wgsl_call(CGen *g, Call *n, const char *name, CText *out) {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (str_same(calls[i].name, name)) return *out = calls[i].write(g, n, calls[i].with), true;
-  c_refuse_of_hosts(g, n, name);
-  return false;
+  return c_device_call(g, n, name, out);
 }

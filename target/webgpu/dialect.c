@@ -46,8 +46,7 @@ CText wgsl_integer(CGen *g, DataType t, int64_t value) {
 
 /* A constant expression may be neither infinite nor NaN. */
 static CText real(CGen *g, DataType t, double value) {
-  if (lowered_is_small_float(t))
-    return c_text(BINDS_ATOM, "0x%xu", dtype_float_to_bits(t, value));
+  if (lowered_is_small_float(t)) return c_text(BINDS_ATOM, "0x%xu", dtype_float_to_bits(t, value));
   float narrow = (float)value;
   uint32_t as_bits;
   memcpy(&as_bits, &narrow, sizeof as_bits);
@@ -93,6 +92,7 @@ const CDialect wgsl_dialect = {.name = "WGSL",
                                .function = "",
                                .helpers = wgsl_helpers,
                                .helper = helper,
+                               .barriers = {"workgroupBarrier();", "storageBarrier();"},
                                .bits = bits,
                                .call = wgsl_call,
                                .attribute = attribute,

@@ -12,6 +12,7 @@ typedef struct Kernel {
   Str fields;
   int buffers;
   bool many_blocks;
+  int64_t shared_bytes;
 } Kernel;
 
 /* ---- buffers ---- */
@@ -86,36 +87,21 @@ static void add_scalar(CGen *g, Kernel *k, Node *param, CVar *v) {
   if (!c_is_used(g, param)) return;
   if (!wgsl_is_wide(t)) word = str_format("%s.x", word);
   if (dtype_is_bool(t)) word = str_format("%s != 0u", word);
-  else if (!wgsl_is_wide(t) && !str_same(c_type(g, t), "u32")) word = str_format("bitcast<%s>(%s)", c_type(g, t), word);
+  else if (!wgsl_is_wide(t) && !str_same(c_type(g, t), "u32"))
+    word = str_format("bitcast<%s>(%s)", c_type(g, t), word);
   c_line(g, "let %s: %s = %s;", v->name, c_type(g, t), word);
 }
 
 /* ---- memory that threads share ---- */
 
-typedef struct Shared {
-  CGen *g;
-  Kernel *k;
-  PrimFunc *f;
-  int64_t nbytes;
-} Shared;
-
-static WalkResult declare_shared(Walker *w, Node *n) {
-  Shared *s = w->context;
-  CGen *g = s->g;
-  if (!IS(Allocate, n)) return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
-  Allocate *a = AS(Allocate, n);
-  const char *scope = AS(Var, a->var)->scope;
-  if (!scope || !str_begins(scope, "shared")) return WALK_ON;
-  int64_t count = c_constant_size(a);
-  CVar *v = c_bind(g, a->var);
-  v->elem = dtype_element(a->elem);
+static void declare_shared(CGen *g, CVar *v, int64_t count, void *context) {
+  Kernel *k = context;
   DataType elem = wgsl_element(v->elem);
   v->place = NEW(WgslArray, .elem = elem);
-  v->name = c_name(str_format("%s_%s", s->k->name, v->name), &g->names, NULL);
-  str_printf(s->k->module, "var<workgroup> %s: array<%s, %lld>;\n", v->name, c_type(g, elem),
+  v->name = c_name(str_format("%s_%s", k->name, v->name), &g->names, NULL);
+  str_printf(k->module, "var<workgroup> %s: array<%s, %lld>;\n", v->name, c_type(g, elem),
              (long long)count);
-  s->nbytes += (count * lowered_nbytes(elem) + 15) / 16 * 16;
-  return WALK_ON;
+  k->shared_bytes += (count * lowered_nbytes(elem) + 15) / 16 * 16;
 }
 
 /* Elements of less than 32 bits take a word each. */
@@ -142,15 +128,17 @@ static bool has_many_blocks(PrimFunc *f) {
   return false;
 }
 
-/* Blocks are numbered along x and y of the dispatch, whatever axes the kernel has. */
+/* By their number in the dispatch, which may have them along other axes than the kernel. */
 static void count_blocks(CGen *g, Kernel *k) {
   str_add(&k->fields, "  blocks: vec2<u32>,\n  layers: vec2<u32>,\n");
-  c_line(g, "let block = groupIdx.y * groupDim.x + groupIdx.x;");
-  c_line(g, "if (block >= %s.blocks.x * %s.blocks.y * %s.layers.x) {", k->given, k->given, k->given);
+  c_line(g, "let block = (groupIdx.z * groupDim.y + groupIdx.y) * groupDim.x + groupIdx.x;");
+  c_line(g, "if (block >= %s.blocks.x * %s.blocks.y * %s.layers.x) {", k->given, k->given,
+         k->given);
   c_line(g, "  return;");
   c_line(g, "}");
   c_line(g, "let row = block / %s.blocks.x;", k->given);
-  c_line(g, "let blockIdx = vec3<u32>(block %% %s.blocks.x, row %% %s.blocks.y, row / %s.blocks.y);",
+  c_line(g,
+         "let blockIdx = vec3<u32>(block %% %s.blocks.x, row %% %s.blocks.y, row / %s.blocks.y);",
          k->given, k->given, k->given);
 }
 
@@ -167,10 +155,8 @@ static void begin(CGen *g, PrimFunc *f, void *context) {
     else add_scalar(g, k, *p, v);
   }
   check_buffers(g, f, k->buffers);
-  Shared shared = {.g = g, .k = k, .f = f};
-  Walker w = {.enter = declare_shared, .context = &shared};
-  walk(&w, f->body);
-  check_shared(g, f, shared.nbytes);
+  c_each_shared(g, f->body, declare_shared, k);
+  check_shared(g, f, k->shared_bytes);
   k->many_blocks = has_many_blocks(f);
   if (k->many_blocks) count_blocks(g, k);
 }
@@ -182,11 +168,17 @@ void wgsl_kernel(CGen *g, const char *name, PrimFunc *f) {
   const char *lines = c_kernel(g, name, f, begin, &k);
   const char *scalars = c_name(str_format("%s_scalars", name), &g->names, NULL);
   c_block_size(f, size);
-  str_printf(&g->functions, "\nstruct %s {\n%s}\n%s", scalars, str_text(&k.fields), str_text(&module));
-  str_printf(&g->functions, "@group(0) @binding(%d) var<uniform> %s: %s;\n", k.buffers, k.given, scalars);
-  str_printf(&g->functions, "@compute @workgroup_size(%lld, %lld, %lld)\nfn %s(", (long long)size[0],
-             (long long)size[1], (long long)size[2], name);
-  str_printf(&g->functions, "@builtin(local_invocation_id) threadIdx: vec3<u32>, @builtin(workgroup_id) %s: vec3<u32>%s) {\n%s}\n",
+  if (k.fields.len) {
+    str_printf(&module, "@group(0) @binding(%d) var<uniform> %s: %s;\n", k.buffers, k.given,
+               scalars);
+    str_printf(&g->functions, "\nstruct %s {\n%s}\n", scalars, str_text(&k.fields));
+  }
+  str_printf(&g->functions, "%s@compute @workgroup_size(%lld, %lld, %lld)\nfn %s(",
+             k.fields.len ? str_text(&module) : "\n", (long long)size[0], (long long)size[1],
+             (long long)size[2], name);
+  str_printf(&g->functions,
+             "@builtin(local_invocation_id) threadIdx: vec3<u32>, @builtin(workgroup_id) %s: "
+             "vec3<u32>%s) {\n%s}\n",
              k.many_blocks ? "groupIdx" : "blockIdx",
              k.many_blocks ? ", @builtin(num_workgroups) groupDim: vec3<u32>" : "", lines);
 }

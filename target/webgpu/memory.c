@@ -1,30 +1,8 @@
 /* memory.c -- loads and stores in WGSL.
  *
  * An index is computed in 32 bits: buffers have fewer elements than that, so what is above the low
- * word of a sum or a product does not count. */
+ * word does not count. */
 #include "target/webgpu/webgpu.h"
-
-static CText index_of(CGen *g, Node *n);
-
-static CText low_operator(CGen *g, Binary *n) {
-  NodeKind kind = n->node.kind;
-  bool is_product = kind == NK_Mul;
-  CText a = index_of(g, n->a), b = index_of(g, n->b);
-  Binding binds = is_product ? BINDS_MUL : BINDS_ADD;
-  return c_text(binds, "%s %s %s", c_within(a, binds), is_product ? "*" : kind == NK_Add ? "+" : "-",
-                b.at[0] == '-' ? str_format("(%s)", b.at)
-                               : c_within(b, is_product ? BINDS_UNARY : BINDS_MUL));
-}
-
-static CText index_of(CGen *g, Node *n) {
-  DataType t = n->dtype;
-  bool is_sum = n->kind == NK_Add || n->kind == NK_Sub || n->kind == NK_Mul;
-  if (IS(IntImm, n)) return wgsl_integer(g, INT32, (int32_t)AS(IntImm, n)->value);
-  if (is_sum && t.bits >= 32) return low_operator(g, (Binary *)(void *)n);
-  if (IS(Cast, n) && wgsl_is_wide(t) && dtype_is_int(AS(Cast, n)->value->dtype))
-    return index_of(g, AS(Cast, n)->value);
-  return c_cast(g, c_expr(g, n), t, INT32);
-}
 
 /* ---- elements ---- */
 
@@ -44,14 +22,19 @@ static Element element_of(CGen *g, Node *n, Node *buffer, Node *index) {
   CVar *v = IS(Var, b->data) ? map_get(&g->f->values, b->data) : NULL;
   DataType t = dtype_element(b->elem);
   c_check_type(g, t, n->span);
-  if (!v || !v->place) c_unsupported(g, n, str_format("memory by an address, as of '%s',", b->name));
+  if (!v || !v->place)
+    c_unsupported(g, n, str_format("memory by an address, as of '%s',", b->name));
   const WgslArray *array = v->place;
   if (!array->is_words && !dtype_equal(array->elem, wgsl_element(t)))
-    c_unsupported(g, n, str_format("memory of %s that is read as %s ('%s')", dtype_text(array->elem), dtype_text(t), b->name));
+    c_unsupported(g, n,
+                  str_format("memory of %s that is read as %s ('%s')", dtype_text(array->elem),
+                             dtype_text(t), b->name));
   if (b->elem_offset && !expr_is_zero(b->elem_offset)) index = expr_add(b->elem_offset, index);
-  CText at = index_of(g, index);
+  CText at = wgsl_low(g, index);
   const char *first = array->first[size_class(t)];
-  if (first) at = str_same(at.at, "0") ? (CText){first, BINDS_ATOM} : c_text(BINDS_ADD, "%s + %s", first, c_within(at, BINDS_ADD));
+  if (first)
+    at = str_same(at.at, "0") ? (CText){first, BINDS_ATOM}
+                              : c_text(BINDS_ADD, "%s + %s", first, c_within(at, BINDS_ADD));
   bool again = array->is_words && size_class(t) != 2;
   if (again && strcspn(at.at, " (.") != strlen(at.at)) at = c_name_it(g, at, INT32);
   return (Element){array, v->name, at.at, t};
@@ -74,8 +57,9 @@ static const char *word_index(const Element *e) {
 static CText load_part(CGen *g, const Element *e) {
   bool is_signed = e->type.code == DTYPE_INT;
   const char *of = word(e, word_index(e));
-  CText v = c_text(BINDS_ATOM, "extractBits(%s, %s, %du)", is_signed ? str_format("bitcast<i32>(%s)", of) : of,
-                   bit_of(e), lowered_nbytes(e->type) * 8);
+  CText v = c_text(BINDS_ATOM, "extractBits(%s, %s, %du)",
+                   is_signed ? str_format("bitcast<i32>(%s)", of) : of, bit_of(e),
+                   lowered_nbytes(e->type) * 8);
   return dtype_is_int(e->type) && e->type.bits < 8 ? wgsl_fit(g, e->type, v) : v;
 }
 

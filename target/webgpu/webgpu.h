@@ -10,7 +10,8 @@
 
 #include "target/c/c.h"
 
-/* The most blocks along one axis of a dispatch; a kernel that may have more counts them by itself. */
+/* The most blocks along one axis of a dispatch; a kernel that may have more counts them by itself.
+ */
 enum { WGSL_MOST_BLOCKS = 65535 };
 
 /* What a pointer is in WGSL: a variable of the module, an array. */
@@ -36,7 +37,9 @@ DataType wgsl_element(DataType t);
 CText wgsl_integer(CGen *g, DataType t, int64_t value);
 CText wgsl_fit(CGen *g, DataType t, CText v); /* of 32 bits' arithmetic, into a narrow type */
 CText wgsl_cast(CGen *g, CText v, DataType from, DataType to);
-CText wgsl_binary(CGen *g, Binary *n, CText a, CText b);
+CText wgsl_binary(CGen *g, Binary *n);
+bool wgsl_fits(CGen *g, Node *n); /* in an i32 */
+CText wgsl_low(CGen *g, Node *n); /* the low word of an integer, as an i32 */
 const char *wgsl_loop(CGen *g, DataType t, const char *var, const char *end);
 CText wgsl_load(CGen *g, BufferLoad *n);
 void wgsl_store(CGen *g, BufferStore *n, CText v);

@@ -37,6 +37,18 @@ T
 expect 1 'there is no OpenCL driver on this machine: install a driver of OpenCL' env OCL_ICD_VENDORS=/nonexistent "$tvms" run run.tvms
 also 'pocl-opencl-icd'
 
+expect 0 '' "$tvms" build net.tvms -o net.wgsl
+cp net.wgsl out
+also '// Made by tvms: WGSL.' '@compute @workgroup_size(8, 16, 1)' 'var<workgroup>' 'workgroupBarrier();'
+expect 0 '' "$tvms" build net.tvms --target webgpu -o net.so
+expect 0 'target    webgpu' "$tvms" inspect net.so
+expect 1 'the opencl target writes no WGSL: use --target webgpu' "$tvms" build net.tvms --target opencl --emit wgsl
+sed 's/opencl/webgpu/' run.tvms >run_webgpu.tvms
+expect 1 'WebGPU is not installed: there is neither libwgpu_native.so nor libwebgpu_dawn.so' env -u TVMS_WEBGPU_LIBRARY "$tvms" run run_webgpu.tvms
+also 'TVMS_WEBGPU_LIBRARY'
+expect 1 'TVMS_WEBGPU_LIBRARY names no library: /nonexistent.so: cannot open' env TVMS_WEBGPU_LIBRARY=/nonexistent.so "$tvms" run run_webgpu.tvms
+expect 1 'the WebGPU library has no wgpuCreateInstance' env TVMS_WEBGPU_LIBRARY=libz.so.1 "$tvms" run run_webgpu.tvms
+
 # ---- the simulated GPU ----
 cat >race.tvms <<'T'
 import numpy as np
