@@ -8,7 +8,7 @@ LowerDevice lower_device(const Target *target) {
     int align;
   } kinds[] = {{"opencl", kDLOpenCL, 1},
                {"cuda", kDLCUDA, 16},
-               {"metal", kDLMetal, 1},
+               {"metal", kDLMetal, 16},
                {"webgpu", kDLWebGPU, 256}};
   for (size_t i = 0; target && i < sizeof kinds / sizeof *kinds; i++)
     if (str_same(kinds[i].name, target->device))

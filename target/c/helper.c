@@ -92,6 +92,7 @@ static const char *expand_word(CGen *g, const char *word, const char *c_name, Da
   if (str_same(word, "asword")) return c_bits_function(g, bits, t);
   if (str_same(word, "asvalue")) return c_bits_function(g, t, bits);
   if (str_same(word, "fit")) return t.bits < 32 ? c_helper(g, "fit", t, VOID_TYPE) : "";
+  if (str_same(word, "sign") && t.bits == 32) return "0x80000000";
   if (str_same(word, "bias")) return t.code == DTYPE_INT ? "0x80000000" : "0";
   if (c_has_helper(g, word, t)) return c_helper(g, word, t, from);
   if (str_same(word, "lane")) return c_helper(g, "lane", INT32, VOID_TYPE);

@@ -87,7 +87,8 @@ static bool find_functions(WgFunctions *f) {
 #define WG(result, name, args)                                                                     \
   *(void **)&f->name = dlsym(library, #name);                                                      \
   if (!f->name) {                                                                                  \
-    snprintf(missing, sizeof missing, "the WebGPU library has no %s: it is of another version",    \
+    snprintf(missing, sizeof missing,                                                              \
+             "the WebGPU library has no %s: it is too old, or none; wgpu-native 29 has it",        \
              #name);                                                                               \
     return false;                                                                                  \
   }

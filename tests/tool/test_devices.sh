@@ -47,7 +47,7 @@ sed 's/opencl/webgpu/' run.tvms >run_webgpu.tvms
 expect 1 'WebGPU is not installed: there is neither libwgpu_native.so nor libwebgpu_dawn.so' env -u TVMS_WEBGPU_LIBRARY "$tvms" run run_webgpu.tvms
 also 'TVMS_WEBGPU_LIBRARY'
 expect 1 'TVMS_WEBGPU_LIBRARY names no library: /nonexistent.so: cannot open' env TVMS_WEBGPU_LIBRARY=/nonexistent.so "$tvms" run run_webgpu.tvms
-expect 1 'the WebGPU library has no wgpuCreateInstance' env TVMS_WEBGPU_LIBRARY=libz.so.1 "$tvms" run run_webgpu.tvms
+expect 1 'the WebGPU library has no wgpuHasInstanceFeature: it is too old, or none' env TVMS_WEBGPU_LIBRARY=libz.so.1 "$tvms" run run_webgpu.tvms
 
 # ---- the simulated GPU ----
 cat >race.tvms <<'T'
