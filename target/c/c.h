@@ -249,6 +249,7 @@ void c_kernels(CGen *g, void (*write)(CGen *g, const char *name, PrimFunc *f));
 typedef void CKernelHead(CGen *g, PrimFunc *f, void *context);
 const char *c_kernel(CGen *g, const char *name, PrimFunc *f, CKernelHead *head, void *context);
 CVar *c_kernel_param(CGen *g, PrimFunc *f, Node *param); /* binds it */
+void c_check_buffers(CGen *g, PrimFunc *f, int buffers); /* raises: more than the target has */
 bool c_block_size(PrimFunc *f, int64_t size[3]); /* threads along x, y, z; false: not constant */
 /* Of a thread_extent: declares the variable as the number that the dialect gives; else false. */
 bool c_thread(CGen *g, AttrStmt *n, const char *(*number)(bool is_block, char axis));

@@ -72,6 +72,15 @@ const char *c_kernel(CGen *g, const char *name, PrimFunc *f, CKernelHead *head, 
   return str_text(&lines);
 }
 
+void c_check_buffers(CGen *g, PrimFunc *f, int buffers) {
+  int64_t most = target_most_buffers(g->target);
+  if (buffers > most)
+    error_raisef("CompileError", f->node.span,
+                 "kernel %s: it has %d buffers, but the target has at most %lld: give it fewer "
+                 "tensors, or, if the device can do more, build with -max_storage_buffers=%d",
+                 g->f->name, buffers, (long long)most, buffers);
+}
+
 CVar *c_kernel_param(CGen *g, PrimFunc *f, Node *param) {
   c_check_type(g, param->dtype, param->span);
   CVar *v = c_bind(g, param);

@@ -2,8 +2,6 @@
  * one of the scalars, each in 8 bytes. */
 #include "target/metal/metal.h"
 
-enum { MOST_BUFFERS = 31 }; /* of a kernel, in all versions of Metal */
-
 typedef struct Kernel {
   const char *scalars; /* the type of the struct */
   Str params, fields;
@@ -34,13 +32,9 @@ static void begin(CGen *g, PrimFunc *f, void *context) {
     if (dtype_is_handle((*p)->dtype)) add_buffer(g, k, *p, v);
     else add_scalar(g, k, *p, v);
   }
+  c_check_buffers(g, f, k->buffers);
   if (k->fields.len)
-    str_printf(&k->params, "constant %s &given [[buffer(%d)]], ", k->scalars, k->buffers++);
-  if (k->buffers > MOST_BUFFERS)
-    error_raisef("CompileError", f->node.span,
-                 "kernel %s: it has %d buffers, but Metal has at most %d: fuse less "
-                 "(FuseOps(max_depth=...))",
-                 g->f->name, k->buffers, MOST_BUFFERS);
+    str_printf(&k->params, "constant %s &given [[buffer(%d)]], ", k->scalars, k->buffers);
   c_each_shared(g, f->body, declare_shared, NULL);
 }
 

@@ -68,16 +68,6 @@ static void add_buffer(CGen *g, Kernel *k, PrimFunc *f, Node *param, CVar *v) {
   }
 }
 
-static void check_buffers(CGen *g, PrimFunc *f, int buffers) {
-  int64_t most = target_option_int(g->target, "max_storage_buffers");
-  if (buffers > most)
-    error_raisef("CompileError", f->node.span,
-                 "kernel %s: it has %d buffers, but the target has at most %lld: fuse less "
-                 "(FuseOps(max_depth=...)), or, if the device can do more, build with "
-                 "-max_storage_buffers=%d",
-                 g->f->name, buffers, (long long)most, buffers);
-}
-
 /* ---- scalars ---- */
 
 static void add_scalar(CGen *g, Kernel *k, Node *param, CVar *v) {
@@ -154,7 +144,7 @@ static void begin(CGen *g, PrimFunc *f, void *context) {
     if (dtype_is_handle((*p)->dtype)) add_buffer(g, k, f, *p, v);
     else add_scalar(g, k, *p, v);
   }
-  check_buffers(g, f, k->buffers);
+  c_check_buffers(g, f, k->buffers);
   c_each_shared(g, f->body, declare_shared, k);
   check_shared(g, f, k->shared_bytes);
   k->many_blocks = has_many_blocks(f);

@@ -86,10 +86,11 @@ static void store_word(CGen *g, const Element *e, const char *index, const char 
   c_line(g, e->array->is_atomic ? "atomicStore(&%s[%s], %s);" : "%s[%s] = %s;", e->name, index, v);
 }
 
-/* Other threads may write the other elements of the word meanwhile. */
+/* Other threads may write the other elements of the word meanwhile. The value, which may be made
+ * from the element itself, has a name. */
 static void store_part(CGen *g, const Element *e, const char *v) {
   uint32_t mask = lowered_nbytes(e->type) == 1 ? 0xff : 0xffff;
-  const char *bit = c_name_it(g, (CText){bit_of(e), BINDS_ADD}, DTYPE_OF(UINT, 32)).at;
+  const char *bit = c_name_it(g, (CText){bit_of(e), BINDS_MUL}, DTYPE_OF(UINT, 32)).at;
   c_line(g, "atomicAnd(&%s[%s], ~(0x%xu << %s));", e->name, word_index(e), mask, bit);
   c_line(g, "atomicOr(&%s[%s], (%s & 0x%xu) << %s);", e->name, word_index(e), v, mask, bit);
 }
@@ -110,6 +111,6 @@ void wgsl_store(CGen *g, BufferStore *n, CText v) {
   }
   if (t.code == DTYPE_INT || (t.code == DTYPE_FLOAT && t.bits == 32))
     v = c_text(BINDS_ATOM, "bitcast<u32>(%s)", v.at);
-  if (size_class(t) < 2) store_part(g, &e, c_within(v, BINDS_UNARY));
+  if (size_class(t) < 2) store_part(g, &e, c_name_it(g, v, DTYPE_OF(UINT, 32)).at);
   else store_word(g, &e, e.index, v.at);
 }
