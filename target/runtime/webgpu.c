@@ -336,6 +336,20 @@ static int bind_buffer(WgDevice *d, const DeviceLaunch *l, const char *name, int
   return 0;
 }
 
+/* One tensor as two arguments, which a kernel only reads: WebGPU wants no memory to be seen twice
+ * by who may write it, so the later argument gets a copy. The caller releases it. */
+static void *separate(WgDevice *d, const WgBinding *before, int n, WgBinding *b) {
+  int i = 0;
+  while (i < n && (before[i].buffer != b->buffer || before[i].offset != b->offset)) i++;
+  if (i == n) return NULL;
+  void *copy = tvms__webgpu_buffer(d, WG_STORAGE | WG_COPY_TO, b->size);
+  d->f.wgpuCommandEncoderCopyBufferToBuffer(tvms__webgpu_commands(d), b->buffer, b->offset, copy, 0,
+                                            b->size);
+  b->buffer = copy;
+  b->offset = 0;
+  return copy;
+}
+
 /* A tensor without elements has no memory; no kernel touches it. */
 static void bind_nothing(WgDevice *d, WgBinding *out) {
   static void *nothing;
@@ -361,19 +375,28 @@ static size_t write_scalars(const DeviceLaunch *l, uint8_t *to) {
 
 enum { MOST_SCALARS = DEVICE_MOST_ARGS * 8 + WG_BINDING_ALIGN };
 
-static int bind(WgDevice *d, const DeviceLaunch *l, const char *name, WgBinding *out, int buffers) {
+/* What a launch binds, and the copies that were made for it. */
+typedef struct Bindings {
+  WgBinding at[WG_MOST_BUFFERS + 1];
+  void *copies[WG_MOST_BUFFERS];
+  int buffers, copies_len;
+} Bindings;
+
+static int bind(WgDevice *d, const DeviceLaunch *l, const char *name, Bindings *out) {
   int k = 0;
   for (int i = 0; i < l->n; i++) {
     if (l->args[i].value) continue;
-    out[k] = (WgBinding){.binding = (uint32_t)k};
-    if (!l->args[i].memory) bind_nothing(d, &out[k]);
-    else if (bind_buffer(d, l, name, i, &out[k])) return -1;
+    out->at[k] = (WgBinding){.binding = (uint32_t)k};
+    if (!l->args[i].memory) bind_nothing(d, &out->at[k]);
+    else if (bind_buffer(d, l, name, i, &out->at[k])) return -1;
+    void *copy = l->args[i].memory ? separate(d, out->at, k, &out->at[k]) : NULL;
+    if (copy) out->copies[out->copies_len++] = copy;
     k++;
   }
   if (d->scalars_len + MOST_SCALARS > WG_SCALARS_SIZE) tvms__webgpu_flush(d);
   size_t nbytes = write_scalars(l, d->scalars_here + d->scalars_len);
-  out[buffers] = (WgBinding){
-      .binding = (uint32_t)buffers, .buffer = d->scalars, .offset = d->scalars_len, .size = nbytes};
+  out->at[k] = (WgBinding){
+      .binding = (uint32_t)k, .buffer = d->scalars, .offset = d->scalars_len, .size = nbytes};
   d->scalars_len += nbytes;
   return 0;
 }
@@ -396,27 +419,33 @@ static int dispatch(WgDevice *d, const DeviceLaunch *l, const char *name) {
   return 0;
 }
 
+static int record(WgDevice *d, WgKernel *k, const char *name, const DeviceLaunch *l, Bindings *b) {
+  int status = bind(d, l, name, b);
+  WgBindGroupDescriptor descriptor = {.label = {NULL, SIZE_MAX},
+                                      .layout = layout_of(d, b->buffers),
+                                      .len = (size_t)b->buffers + 1,
+                                      .entries = b->at};
+  if (!status) {
+    void *group = d->f.wgpuDeviceCreateBindGroup(d->device, &descriptor);
+    d->f.wgpuComputePassEncoderSetPipeline(tvms__webgpu_pass(d), k->pipeline);
+    d->f.wgpuComputePassEncoderSetBindGroup(tvms__webgpu_pass(d), 0, group, 0, NULL);
+    d->f.wgpuBindGroupRelease(group);
+    status = dispatch(d, l, name);
+  }
+  for (int i = 0; i < b->copies_len; i++) d->f.wgpuBufferRelease(b->copies[i]);
+  return status;
+}
+
 static int launch(WgDevice *d, WgKernel *k, const char *name, const DeviceLaunch *l) {
-  WgBinding bindings[WG_MOST_BUFFERS + 1];
-  int buffers = 0;
-  for (int i = 0; i < l->n; i++) buffers += !l->args[i].value;
-  if (buffers > WG_MOST_BUFFERS || buffers > (int)d->limits.storage_buffers)
+  Bindings b = {.buffers = 0};
+  for (int i = 0; i < l->n; i++) b.buffers += !l->args[i].value;
+  if (b.buffers > WG_MOST_BUFFERS || b.buffers > (int)d->limits.storage_buffers)
     return tvms_set_error("kernel %s: it has %d buffers, but webgpu (%s) binds at most %u: build "
                           "for \"webgpu -max_storage_buffers=%u\"",
-                          name, buffers, d->title, d->limits.storage_buffers,
+                          name, b.buffers, d->title, d->limits.storage_buffers,
                           d->limits.storage_buffers);
-  if (!k->pipeline) make_pipeline(d, k, buffers);
-  if (*d->error) return 0; /* told by who closes */
-  if (bind(d, l, name, bindings, buffers)) return -1;
-  WgBindGroupDescriptor descriptor = {.label = {NULL, SIZE_MAX},
-                                      .layout = layout_of(d, buffers),
-                                      .len = (size_t)buffers + 1,
-                                      .entries = bindings};
-  void *group = d->f.wgpuDeviceCreateBindGroup(d->device, &descriptor);
-  d->f.wgpuComputePassEncoderSetPipeline(tvms__webgpu_pass(d), k->pipeline);
-  d->f.wgpuComputePassEncoderSetBindGroup(tvms__webgpu_pass(d), 0, group, 0, NULL);
-  d->f.wgpuBindGroupRelease(group);
-  return dispatch(d, l, name);
+  if (!k->pipeline) make_pipeline(d, k, b.buffers);
+  return *d->error ? 0 : record(d, k, name, l, &b); /* told by who closes */
 }
 
 static int webgpu_launch(int id, void *kernel, const char *name, const DeviceLaunch *l) {
