@@ -68,7 +68,7 @@ absent 'ran'
 expect 1 'race.tvms:5 ' "$tvms" run --sanitize --report race.tvms
 expect 1 'error[E0601]' "$tvms" run --sanitize --target 'sim -model=mali' race.tvms
 expect 2 '--report is for what --sanitize counts' "$tvms" run --report race.tvms
-expect 1 "unknown model 'sm80'; there are sm_70, sm_72, sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, opencl, apple, mali; did you mean 'sm_80'?" "$tvms" run --target 'sim -model=sm80' race.tvms
+expect 1 "unknown model 'sm80'; there are sm_70, sm_72, sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, opencl, webgpu, apple, mali; did you mean 'sm_80'?" "$tvms" run --target 'sim -model=sm80' race.tvms
 expect 0 'E0601: a data race between threads of a block' "$tvms" explain E0601
 expect 0 '' "$tvms" build net.tvms --target 'sim -model=opencl' -o net.so
 expect 0 'target    sim -model=opencl' "$tvms" inspect net.so
