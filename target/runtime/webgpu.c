@@ -246,6 +246,7 @@ static int webgpu_load(int id, const char *source, void **program) {
   d->f.wgpuDevicePushErrorScope(d->device, WG_ON_VALIDATION);
   *program = d->f.wgpuDeviceCreateShaderModule(d->device, &descriptor);
   tvms__webgpu_close_scope(d);
+  if (*d->error && *program) d->f.wgpuShaderModuleRelease(*program);
   return tvms__webgpu_close(d, "compiling the module");
 }
 
@@ -303,7 +304,9 @@ static void make_pipeline(WgDevice *d, WgKernel *k, int buffers) {
                                          d->f.wgpuDeviceCreatePipelineLayout(d->device, &groups),
                                      .compute = {.module = k->program, .entry = WG_TEXT(k->name)}};
   k->pipeline = d->f.wgpuDeviceCreateComputePipeline(d->device, &descriptor);
+  d->f.wgpuPipelineLayoutRelease(descriptor.layout);
   tvms__webgpu_close_scope(d);
+  if (*d->error && k->pipeline) d->f.wgpuComputePipelineRelease(k->pipeline), k->pipeline = NULL;
 }
 
 /* ---- launches ---- */
