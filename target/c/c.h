@@ -202,6 +202,8 @@ CText c_choice(CGen *g, Node *cond, Node *then, Node *orelse);
 CText c_select(CGen *g, CText cond, CText then,
                CText orelse); /* no matter which of them are evaluated */
 CText c_cast(CGen *g, CText v, DataType from, DataType to);
+bool c_rounds_twice(DataType from,
+                    DataType to); /* an int that becomes a small float by way of float */
 CText c_fit(CGen *g, DataType t, const char *text); /* of an int's arithmetic, into a narrow type */
 CText c_widen(CGen *g, CText v, DataType t);        /* small floats to float; others as they are */
 CText c_narrow(CGen *g, CText v, DataType t);       /* and back */

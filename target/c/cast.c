@@ -32,10 +32,18 @@ static CText float_to_float(CGen *g, CText v, DataType from, DataType to) {
   return c_compute(from).bits == to.bits ? v : cast_to(g, to, v);
 }
 
+bool c_rounds_twice(DataType from, DataType to) {
+  return lowered_is_small_float(to) && from.bits > 16 && to.code != DTYPE_FLOAT;
+}
+
 static CText int_to_float(CGen *g, CText v, DataType from, DataType to) {
   DataType through = to;
-  if (lowered_is_small_float(to))
-    through = from.bits > 16 && to.code != DTYPE_FLOAT ? FLOAT64 : FLOAT32;
+  bool no_double = g->dialect->lacks && g->dialect->lacks(FLOAT64);
+  if (no_double && c_rounds_twice(from, to)) {
+    v = call1(g, "int_to_odd", from, VOID_TYPE, v);
+    return float_to_float(g, v, FLOAT32, to);
+  }
+  if (lowered_is_small_float(to)) through = c_rounds_twice(from, to) ? FLOAT64 : FLOAT32;
   return float_to_float(g, cast_to(g, through, v), through, to);
 }
 

@@ -42,6 +42,13 @@ static CText bound(CGen *g, Node *n, DataType t) {
   return stays ? v : c_name_it(g, v, t);
 }
 
+/* A sum that does not overflow. */
+static CText end_of(CGen *g, DataType t, CText min, CText extent) {
+  if (g->dialect->binary && t.bits > 32) /* no operator there */
+    return c_text(BINDS_ATOM, "%s(%s, %s)", c_helper(g, "add", t, VOID_TYPE), min.at, extent.at);
+  return c_text(BINDS_ADD, "%s + %s", min.at, c_within(extent, BINDS_MUL));
+}
+
 static void serial_loop(CGen *g, For *n) {
   DataType t = n->var->dtype;
   bool from_zero = expr_is_zero(n->min);
@@ -50,8 +57,7 @@ static void serial_loop(CGen *g, For *n) {
   int64_t begin, count;
   if (from_zero) return c_loop(g, n, min.at, c_within(extent, BINDS_ADD));
   bool constant = expr_is_const_int(n->min, &begin) && expr_is_const_int(n->extent, &count);
-  CText end = constant ? c_int(g, t, begin + count, false)
-                       : c_text(BINDS_ADD, "%s + %s", min.at, c_within(extent, BINDS_MUL));
+  CText end = constant ? c_int(g, t, begin + count, false) : end_of(g, t, min, extent);
   c_loop(g, n, min.at, end.at);
 }
 

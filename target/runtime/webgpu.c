@@ -404,15 +404,14 @@ static int bind(WgDevice *d, const DeviceLaunch *l, const char *name, Bindings *
   return 0;
 }
 
-/* More blocks along an axis than a dispatch has: the kernel counts those of all axes by itself. */
+/* Where there are more along an axis than a dispatch has, the kernel counts those of all axes. */
 static int dispatch(WgDevice *d, const DeviceLaunch *l, const char *name) {
   size_t most = d->limits.blocks, x = l->blocks[0], y = l->blocks[1], z = l->blocks[2];
+  if (x > UINT32_MAX / y || x * y > UINT32_MAX / z || (x * y * z - 1) / most >= most)
+    return tvms_set_error("kernel %s: %zu x %zu x %zu blocks are more than webgpu (%s) can count",
+                          name, x, y, z, d->title);
   if (x > most || y > most || z > most) {
     size_t all = x * y * z;
-    if (x > UINT32_MAX || y > UINT32_MAX || z > UINT32_MAX || all / x / y != z ||
-        (all - 1) / most + 1 > most)
-      return tvms_set_error("kernel %s: %zu x %zu x %zu blocks are more than webgpu (%s) can count",
-                            name, x, y, z, d->title);
     x = most;
     y = (all - 1) / most + 1;
     z = 1;

@@ -59,6 +59,7 @@ CText wgsl_cast(CGen *g, CText v, DataType from, DataType to) {
   if (dtype_is_float(from) && dtype_is_float(to)) return c_narrow(g, c_widen(g, v, from), to);
   if (dtype_is_float(from)) return call1(g, "to_int", to, FLOAT32, c_widen(g, v, from));
   if (!dtype_is_float(to)) return int_to_int(g, v, from, to);
+  if (c_rounds_twice(from, to)) return c_narrow(g, call1(g, "int_to_odd", from, VOID_TYPE, v), to);
   return c_narrow(
       g, wgsl_is_wide(from) ? call1(g, "to_float", from, VOID_TYPE, v) : convert(g, FLOAT32, v),
       to);
