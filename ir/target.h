@@ -23,6 +23,7 @@ const Target *target_with(const Target *t, const char *name, const char *value);
 
 const char *target_option(const Target *t, const char *name);
 int64_t target_option_int(const Target *t, const char *name);
+int64_t target_most_buffers(const Target *t); /* of a kernel; 0: as many as it likes */
 
 /* The numbers of an llvm target's processor that schedules go by (target_cpu.c). */
 typedef struct TargetCpu {

@@ -25,7 +25,7 @@ const TargetGpu *target_gpu_find(const char *name) {
 const TargetGpu *target_gpu(const Target *t) {
   const char *name = map_get(&t->options, str_intern("arch"));
   if (!name) name = map_get(&t->options, str_intern("model"));
-  return name ? target_gpu_find(name) : NULL;
+  return target_gpu_find(name ? name : t->kind);
 }
 
 int target_gpu_number(const TargetGpu *g) {

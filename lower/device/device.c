@@ -6,7 +6,10 @@ LowerDevice lower_device(const Target *target) {
     const char *name;
     DLDeviceType type;
     int align;
-  } kinds[] = {{"opencl", kDLOpenCL, 1}, {"cuda", kDLCUDA, 16}, {"metal", kDLMetal, 1}};
+  } kinds[] = {{"opencl", kDLOpenCL, 1},
+               {"cuda", kDLCUDA, 16},
+               {"metal", kDLMetal, 16},
+               {"webgpu", kDLWebGPU, 256}};
   for (size_t i = 0; target && i < sizeof kinds / sizeof *kinds; i++)
     if (str_same(kinds[i].name, target->device))
       return (LowerDevice){true, kinds[i].type, (int)target_option_int(target, "device-id"),

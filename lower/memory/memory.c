@@ -48,6 +48,11 @@ Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span) {
   return memory_call("relax.memory.view", args, sinfo, span);
 }
 
+int64_t memory_align(const Target *target) {
+  int align = lower_device(target).align;
+  return align > MEMORY_ALIGN ? align : MEMORY_ALIGN;
+}
+
 bool memory_may_begin(const Target *target, Node *byte_offset) {
   int align = lower_device(target).align;
   if (align == 1) return true;

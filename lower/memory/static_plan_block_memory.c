@@ -19,7 +19,8 @@ typedef struct Plan {
   NodeVec sizes, offsets; /* beside items: int64 expressions */
   Map index;              /* root to its number + 1 */
   Analyzer *arith;
-  NodeVec lets; /* bindings of variables that stand for long offsets */
+  int64_t align; /* of tensors on the target */
+  NodeVec lets;  /* bindings of variables that stand for long offsets */
   Node *storage, *total;
 } Plan;
 
@@ -46,16 +47,15 @@ static void find_dims(Plan *p) {
 
 /* Rounded up to whole lines; at least one, so that nothing shares the place of an empty tensor. */
 static Node *rounded(Plan *p, Node *nbytes) {
-  Node *align = int_imm(INT64, MEMORY_ALIGN, nbytes->span);
-  Node *up = expr_add(nbytes, int_imm(INT64, MEMORY_ALIGN - 1, nbytes->span));
+  Node *align = int_imm(INT64, p->align, nbytes->span);
+  Node *up = expr_add(nbytes, int_imm(INT64, p->align - 1, nbytes->span));
   Node *whole = arith_simplify(p->arith, expr_mul(expr_floordiv(up, align), align));
   return expr_is_zero(whole) ? align : whole;
 }
 
 static int64_t typical_size(Plan *p, Node *size) {
   int64_t value = memory_typical(&p->dims, p->arith, size);
-  return value < MEMORY_ALIGN ? MEMORY_ALIGN
-                              : (value + MEMORY_ALIGN - 1) & ~(int64_t)(MEMORY_ALIGN - 1);
+  return value < p->align ? p->align : (value + p->align - 1) & ~(p->align - 1);
 }
 
 static bool stays_inside(Plan *p, Node *root) {
@@ -247,7 +247,8 @@ static Node *place_seq(Plan *p, Node *seq) {
 Node *pass_static_plan_block_memory(Node *function, const PassContext *context) {
   Plan p = {.f = AS(Function, function),
             .live = memory_liveness(context->module, function),
-            .arith = memory_analyzer(AS(Function, function))};
+            .arith = memory_analyzer(AS(Function, function)),
+            .align = memory_align(context->target)};
   find_dims(&p);
   find_items(&p);
   if (!p.items.len) return function;

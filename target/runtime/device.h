@@ -48,7 +48,7 @@ typedef struct DeviceApi {
   int (*launch)(int id, void *kernel, const char *name, const DeviceLaunch *l);
 } DeviceApi;
 
-extern const DeviceApi tvms__cuda, tvms__opencl;
+extern const DeviceApi tvms__cuda, tvms__opencl, tvms__metal, tvms__webgpu;
 
 /* NULL and an error if there is no such device here. */
 const DeviceApi *tvms__device_api(DLDevice device);
