@@ -310,7 +310,6 @@ static Value thread_of(Node *n) {
 static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_attr(v, name);
-  if (node_family(n->kind) == FAMILY_STMT && str_same(name, "stmt")) return v; /* of get_sref() */
   if (IS(For, n) && str_same(name, "thread_binding")) return thread_of(n);
   if (IS(IRModule, n)) return module_value_attr(v, name);
   if (IS(IndexMap, n)) return index_map_attr(v, name);
