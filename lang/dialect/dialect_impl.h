@@ -270,6 +270,8 @@ Value topi_namespace(void); /* tvm.topi */
 Value package_file(const char *package, const char *name);
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);
+/* The names of operators that begin so, without that beginning. */
+void op_names_below(const char *prefix, StrVec *out);
 bool env_is_library(const Env *env); /* a scope of the standard library's files */
 void op_start(void);
 

@@ -130,8 +130,7 @@ static Value relax_attr(Value v, const char *name, Span span) {
   Value said = IS(Op, v.node) ? op_definition_attr(v.node, name) : value_absent();
   if (said.type) return said;
   Node *info = sinfo_of(v.node);
-  if (str_same(name, "struct_info") || str_same(name, "ty"))
-    return info ? value_node(info) : value_none();
+  if (str_same(name, "struct_info")) return info ? value_node(info) : value_none();
   Value x = IS(TensorStructInfo, info)  ? tensor_attr(v.node, name, span)
             : IS(ShapeStructInfo, info) ? sinfo_attr(value_node(info), name)
                                         : value_absent();
@@ -306,6 +305,15 @@ static Value thread_of(Node *n) {
                          .iter_kind = ITER_THREAD, .thread_tag = loop->thread_tag));
 }
 
+/* Today's names of what was struct info. */
+static const char *name_of_then(const char *name) {
+  static const char *const names[][2] = {
+      {"ty_args", "sinfo_args"}, {"ret_ty", "ret_struct_info"}, {"ty", "struct_info"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (str_same(name, names[i][0])) return names[i][1];
+  return name;
+}
+
 /* What its kind calls by that name, beyond the fields. */
 static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
@@ -321,6 +329,7 @@ static Value special_attr(Value v, const char *name, Span span) {
 }
 
 Value node_get_attr(Value v, const char *name, Span span) {
+  name = name_of_then(name);
   Value x = special_attr(v, name, span);
   if (!x.type) x = node_field_attr(v.node, name);
   if (!x.type) x = builtin_method(node_methods, NODE_METHODS, v, name);
