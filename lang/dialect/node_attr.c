@@ -126,7 +126,18 @@ static Value tensor_attr(Node *x, const char *name, Span span) {
   return sinfo_attr(value_node(info), name);
 }
 
+/* Types of outputs, of which several are a tuple's. */
+static Value out_infos(RelaxCall *c) {
+  NodeVec infos = c->sinfo_args;
+  bool has_outputs = IS(Op, c->op) && (str_begins(AS(Op, c->op)->name, "relax.call_tir") ||
+                                       str_same(AS(Op, c->op)->name, "relax.call_dps_packed"));
+  if (infos.len < 2 || !has_outputs) return value_absent();
+  return exprs_value(NODES(sinfo_tuple(infos, c->node.span)));
+}
+
 static Value relax_attr(Value v, const char *name, Span span) {
+  if (IS(RelaxCall, v.node) && str_same(name, "sinfo_args"))
+    return out_infos(AS(RelaxCall, v.node));
   Value said = IS(Op, v.node) ? op_definition_attr(v.node, name) : value_absent();
   if (said.type) return said;
   Node *info = sinfo_of(v.node);

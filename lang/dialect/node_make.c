@@ -222,14 +222,11 @@ Value relax_tuple_get_item(BuiltinCall *call) {
 
 Value relax_call_new(BuiltinCall *call) {
   Node *op = to_relax(ARG(0), SPAN(0));
-  NodeVec args = {0}, infos = {0};
+  NodeVec args = {0};
   ValueVec items = value_to_vec(ARG(1), SPAN(1));
   for each (Value, v, &items) vec_push(&args, to_relax(*v, SPAN(1)));
-  if (!value_is_none(ARG(3))) {
-    items = value_to_vec(ARG(3), SPAN(3));
-    for each (Value, v, &items) vec_push(&infos, to_sinfo(*v, SPAN(3)));
-  }
-  return value_node(relax_call(op, args, attrs_arg(ARG(2), SPAN(2)), infos, call->span));
+  return value_node(
+      relax_call(op, args, attrs_arg(ARG(2), SPAN(2)), to_sinfos(ARG(3), SPAN(3)), call->span));
 }
 
 static Node *as_seq(Value v, Span span) {
