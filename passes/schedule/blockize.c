@@ -12,6 +12,7 @@ typedef struct Blockize {
   Map tiles; /* variables of the block to outer * extent + inner */
   NodeVec outer_iters, outer_values, inner_iters, inner_values;
   Map inner_ranges; /* of the inner block's variables */
+  bool keep_units;  /* also variables of a block that have one value */
 } Blockize;
 
 /* ---- dividing a binding ---- */
@@ -72,13 +73,20 @@ static void divide(Blockize *z, IterVar *iv, Node *value, Node *outer, Node *inn
     schedule_fail(c, &z->block->node,
                   "'%s', which is %s, does not go in steps of whole tiles of %lld", name,
                   ir_print(value, NULL), (long long)tile);
-  Node *tiles = arith_simplify(z->facts, expr_floordiv(dom->extent, size));
-  Node *vo = tile_var(z, iv, "o", tiles, &z->outer_iters);
+  Node *tiles = arith_simplify(z->facts, expr_floordiv(dom->extent, size)), *vo = NULL;
+  if (tile == 1 && !z->keep_units) {
+    vec_push(&z->outer_iters, &iv->node);
+    vec_push(&z->outer_values, steps);
+    return;
+  }
+  if (!expr_is_one(tiles) || z->keep_units) {
+    vo = tile_var(z, iv, "o", tiles, &z->outer_iters);
+    vec_push(&z->outer_values, steps);
+  }
   Node *vi = tile_var(z, iv, "i", size, &z->inner_iters);
-  vec_push(&z->outer_values, steps);
   vec_push(&z->inner_values, inner);
   map_set(&z->inner_ranges, vi, AS(IterVar, vec_last(&z->inner_iters))->dom);
-  map_set(&z->tiles, iv->var, expr_add(expr_mul(vo, size), vi));
+  map_set(&z->tiles, iv->var, vo ? expr_add(expr_mul(vo, size), vi) : vi);
 }
 
 /* All variables; what the loops below do not move stays outside. */
@@ -170,9 +178,9 @@ static Node *tile_init(Blockize *z) {
   return copy_with_fresh_vars(nest_over(loops, realize));
 }
 
-Node *blockize_loop(ScheduleCall *c, const Place *p) {
+Node *blockize_loop(ScheduleCall *c, const Place *p, bool keep_units) {
   Node *loop = vec_last(&p->path), *n = loop;
-  Blockize z = {.call = c, .facts = facts_at(p)};
+  Blockize z = {.call = c, .facts = facts_at(p), .keep_units = keep_units};
   for (; IS(For, n); n = AS(For, n)->body) {
     For *f = AS(For, n);
     vec_push(&z.loops, n);
@@ -218,5 +226,5 @@ Node *blockize_loop(ScheduleCall *c, const Place *p) {
 
 void primitive_blockize(ScheduleCall *c) {
   Place p = loop_arg(c, 0);
-  give_block(c, p.func, blockize_loop(c, &p));
+  give_block(c, p.func, blockize_loop(c, &p, flag_arg(c, 1)));
 }

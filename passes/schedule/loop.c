@@ -14,15 +14,19 @@ static const char *loop_name(Node *loop) { return AS(Var, AS(For, loop)->var)->n
 
 /* ---- what is known ---- */
 
-static void bind_loop(Analyzer *facts, const For *loop) {
-  arith_bind_range(facts, loop->var, loop->min, loop->extent);
+/* A variable that runs from `min`. One that only has this value is simplified away, unless units
+ * are kept: then it is known to be at most one more. */
+static void bind_steps(Analyzer *facts, Node *var, Node *min, Node *extent, bool keep_units) {
+  if (keep_units && expr_is_one(extent)) extent = int_imm(extent->dtype, 2, extent->span);
+  arith_bind_range(facts, var, min, extent);
 }
 
-Analyzer *facts_at(const Place *p) {
+static Analyzer *facts_with(const Place *p, bool keep_units) {
   Analyzer *facts = arith_of_function(p->prim_func);
   for (int i = 0; i < p->path.len; i++) {
     Node *s = p->path.at[i];
-    if (IS(For, s) && i < p->path.len - 1) bind_loop(facts, AS(For, s));
+    if (IS(For, s) && i < p->path.len - 1)
+      bind_steps(facts, AS(For, s)->var, AS(For, s)->min, AS(For, s)->extent, keep_units);
     if (!IS(Block, s) || i == p->path.len - 1) continue;
     for each (Node *, v, &AS(Block, s)->iter_vars) {
       IterVar *iv = AS(IterVar, *v);
@@ -35,10 +39,13 @@ Analyzer *facts_at(const Place *p) {
   return facts;
 }
 
+Analyzer *facts_at(const Place *p) { return facts_with(p, false); }
+
 typedef struct Simplify {
   Mutator mutator;
   ScheduleCall *call;
   Analyzer *facts;
+  bool keep_units;
 } Simplify;
 
 static Node *simplify_realize(Simplify *s, BlockRealize *r) {
@@ -61,13 +68,19 @@ static Node *simplify_node(Mutator *m, Node *n) {
   Simplify *s = (Simplify *)(void *)m;
   if (IS(BlockRealize, n)) return simplify_realize(s, AS(BlockRealize, n));
   if (node_family(n->kind) != FAMILY_STMT) return n;
-  if (IS(For, n)) bind_loop(s->facts, AS(For, n));
+  if (IS(For, n))
+    bind_steps(s->facts, AS(For, n)->var, AS(For, n)->min, AS(For, n)->extent, s->keep_units);
   return mutate_children(m, n);
 }
 
-Node *simplify_bindings(ScheduleCall *c, Node *stmt, Analyzer *facts) {
-  Simplify s = {.mutator = {.rewrite = simplify_node}, .call = c, .facts = facts};
+static Node *simplify_with(ScheduleCall *c, Node *stmt, Analyzer *facts, bool keep_units) {
+  Simplify s = {
+      .mutator = {.rewrite = simplify_node}, .call = c, .facts = facts, .keep_units = keep_units};
   return mutate(&s.mutator, stmt);
+}
+
+Node *simplify_bindings(ScheduleCall *c, Node *stmt, Analyzer *facts) {
+  return simplify_with(c, stmt, facts, false);
 }
 
 /* ---- substituting loop variables ---- */
@@ -152,22 +165,23 @@ void primitive_split(ScheduleCall *c) {
   Node *node = vec_last(&p.path);
   For *loop = AS(For, node);
   need_plain_loop(c, node);
-  Analyzer *facts = facts_at(&p);
+  bool keep_units = flag_arg(c, 2);
+  Analyzer *facts = facts_with(&p, keep_units);
   NodeVec factors = split_factors(c, node, list_arg(c, 1), facts), vars = {0};
   Node *index = int_imm(loop->var->dtype, 0, c->span), *product = NULL;
   for (int i = 0; i < factors.len; i++) {
     Node *f = factors.at[i];
     Node *var = var_new(str_format("%s_%d", loop_name(node), i), loop->var->dtype, c->span);
     vec_push(&vars, var);
-    arith_bind_range(facts, var, int_imm(var->dtype, 0, c->span), f);
-    if (!expr_is_one(f)) index = expr_add(expr_mul(index, f), var);
+    bind_steps(facts, var, int_imm(var->dtype, 0, c->span), f, keep_units);
+    index = expr_add(expr_mul(index, f), var);
     product = product ? expr_mul(product, f) : f;
   }
   bool exact = arith_can_prove_equal(facts, product, loop->extent) || flag_arg(c, 3);
   Map map = {0};
   map_set(&map, loop->var, index);
   Node *inside = exact ? NULL : expr_binary(NK_LT, index, loop->extent, c->span);
-  Node *body = simplify_bindings(c, rebind(c, loop->body, &map, inside), facts);
+  Node *body = simplify_with(c, rebind(c, loop->body, &map, inside), facts, keep_units);
   for (int i = factors.len - 1; i >= 0; i--) {
     For part = *loop;
     part.var = vars.at[i];
@@ -199,7 +213,8 @@ void primitive_fuse(ScheduleCall *c) {
                       loop_name(loop), loop_name(*outer));
     vec_push(&loops, loop);
   }
-  Analyzer *facts = facts_at(&first);
+  bool keep_units = flag_arg(c, 1);
+  Analyzer *facts = facts_with(&first, keep_units);
   Str name = {0};
   For *outermost = AS(For, loops.at[0]);
   Node *extent = outermost->extent;
@@ -210,7 +225,7 @@ void primitive_fuse(ScheduleCall *c) {
   str_add(&name, "fused");
   extent = arith_simplify(facts, extent);
   Node *var = var_new(str_intern(str_text(&name)), extent->dtype, c->span), *rest = var;
-  arith_bind_range(facts, var, int_imm(var->dtype, 0, c->span), extent);
+  bind_steps(facts, var, int_imm(var->dtype, 0, c->span), extent, keep_units);
   Map map = {0};
   for (int i = loops.len - 1; i >= 0; i--) {
     For *l = AS(For, loops.at[i]);
@@ -224,7 +239,7 @@ void primitive_fuse(ScheduleCall *c) {
   fused.min = int_imm(var->dtype, 0, c->span);
   fused.extent = extent;
   fused.loop_kind = LOOP_SERIAL;
-  fused.body = simplify_bindings(c, body, facts);
+  fused.body = simplify_with(c, body, facts, keep_units);
   schedule_replace(c, first.func, loops.at[0], gc_copy(&fused, sizeof fused));
   give_loop(c, first.func, var);
 }

@@ -136,12 +136,14 @@ void primitive_loop_partition(ScheduleCall *c) {
   Node *loop = vec_last(&p.path);
   need_plain_loop(c, loop);
   need_no_reduction(c, loop);
-  PartVec parts = parts_of(c, loop, list_arg(c, 1), facts_at(&p));
+  Analyzer *facts = facts_at(&p);
+  PartVec parts = parts_of(c, loop, list_arg(c, 1), facts);
   NodeVec blocks = all_blocks(loop), stmts = {0}, vars = {0}, none = {0};
   const char *of = blocks.len ? AS(Block, blocks.at[0])->name : "loop";
   const char *base = str_format("%s_%s", of, AS(Var, AS(For, loop)->var)->name);
   for (int i = 0; i < parts.len; i++) {
     Node *var, *part = part_of(c, AS(For, loop), &parts.at[i], i, &var);
+    if (!flag_arg(c, 2)) part = simplify_bindings(c, part, facts);
     vec_push(&vars, var);
     vec_push(&stmts, wrapped(c, str_format("%s%d_partition", base, i), none, none, part));
   }

@@ -152,6 +152,7 @@ void primitive_decompose_reduction(ScheduleCall *c) {
   for each (Node *, l, &outside)
     for (int i = 0; i < d.realize->iter_values.len; i++)
       if (AS(IterVar, b->iter_vars.at[i])->iter_kind == ITER_REDUCE &&
+          !expr_is_one(AS(For, *l)->extent) &&
           mentions(d.realize->iter_values.at[i], AS(For, *l)->var))
         schedule_fail(c, *l,
                       "the loop '%s' of the reduction is around the loop '%s': the init "

@@ -200,7 +200,7 @@ void take_out(ScheduleCall *c, const Place *p, Node *buffer);
 /* ---- tiles (blockize.c) ---- */
 
 /* The loops from the last of the place down to their one block, as a block of tiles. */
-Node *blockize_loop(ScheduleCall *c, const Place *p);
+Node *blockize_loop(ScheduleCall *c, const Place *p, bool keep_units);
 
 /* ---- loops and bindings (loop.c) ---- */
 

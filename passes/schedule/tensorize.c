@@ -376,7 +376,7 @@ void primitive_tensorize(ScheduleCall *c) {
   } else {
     Place p = loop_arg(c, 0);
     func = p.func;
-    tile = blockize_loop(c, &p);
+    tile = blockize_loop(c, &p, flag_arg(c, 2));
   }
   Place at = place_of(c, func, tile);
   Match m = {.at = tile, .facts = facts_at(&at)};

@@ -3,29 +3,14 @@
  * The module has a function mm(A: (M, K) of that dtype, B: (K, N) of int8, C: (M, N) of int32). oneDNN has two ways, its gemm
  * and its primitive matmul. Prints medians in GOP/s, a multiply-add being two, and of the ratios in each round, with the
  * middle half of the rounds. */
+#include "timing.h"
 #include "tvms.h"
 #include <oneapi/dnnl/dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 25, WAYS = 3 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-static double median(double *t, int n) {
-  qsort(t, (size_t)n, sizeof *t, by_size);
-  return t[n / 2];
-}
 
 static void need(int ok, const char *what) {
   if (ok) return;
@@ -116,6 +101,8 @@ int main(int argc, char **argv) {
   int repeat = 1 + (int)(5e8 / work);
   for (int r = 0; r < RUNS; r++)
     for (int w = 0; w < WAYS; w++) {
+      rest(tvms_num_threads());
+      ways[w](&j); /* wakes threads */
       double start = now();
       for (int i = 0; i < repeat; i++) ways[w](&j);
       times[w][r] = now() - start;

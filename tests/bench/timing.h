@@ -19,6 +19,11 @@ static inline double now_of_thread(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Of several threads: until those that look for more work gave up. OpenBLAS's and OpenMP's take the core from who comes next. */
+static inline void rest(int threads) {
+  if (threads > 1) nanosleep(&(struct timespec){.tv_nsec = 80000000}, NULL);
+}
+
 static inline int by_size(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return x < y ? -1 : x > y;
