@@ -1,14 +1,13 @@
 /* type.c -- types and literals of C. */
 #include "target/c/c.h"
+#include "target/small_float.h"
 #include <math.h>
 #include <stdlib.h>
 
 const CDialect c_dialect = {.name = "the c target", .is_host = true, .function = "static inline "};
 
 void c_check_type(DataType t, Span span) {
-  bool has_format =
-      !dtype_is_mini_float(t) || t.code == DTYPE_FLOAT8_E4M3 || t.code == DTYPE_FLOAT8_E5M2;
-  if (dtype_is_custom(t) || !has_format)
+  if (dtype_is_custom(t) || (dtype_is_mini_float(t) && !small_float_known(t)))
     error_raisef("CompileError", span, "the c target has no %s", dtype_text(t));
   if (t.lanes != 1)
     error_raisef("CompileError", span, "%s: the c target has no vectors here", dtype_text(t));
