@@ -124,7 +124,15 @@ const char *c_bits_function(CGen *g, DataType to, DataType from) {
   return g->dialect->bits ? g->dialect->bits(to, from) : c_helper(g, "bits", to, from);
 }
 
+/* -0 is NaN in some formats. */
+static const char *of_format(const char *name, DataType t) {
+  bool widens = str_same(name, "widen"), narrows = str_same(name, "narrow");
+  if ((!widens && !narrows) || !small_float_of(t).zero_is_nan) return name;
+  return widens ? "widen_zero_nan" : "narrow_zero_nan";
+}
+
 const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {
+  name = of_format(name, t);
   if (g->dialect->helper) name = g->dialect->helper(name, t);
   const CHelper *row = row_of(g->dialect->helpers, name);
   if (!row && !g->dialect->type) row = row_of(helpers, name);

@@ -1,5 +1,6 @@
 /* type.c -- types and literals of C. */
 #include "target/c/c.h"
+#include "target/small_float.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,9 +10,7 @@ void c_check_type(CGen *g, DataType t, Span span) {
   const char *lack = g->dialect->lacks ? g->dialect->lacks(t) : NULL;
   if (lack)
     error_raisef("CompileError", span, "%s has no %s: %s", g->dialect->name, dtype_text(t), lack);
-  bool has_format =
-      !dtype_is_mini_float(t) || t.code == DTYPE_FLOAT8_E4M3 || t.code == DTYPE_FLOAT8_E5M2;
-  if (dtype_is_custom(t) || !has_format)
+  if (dtype_is_custom(t) || (dtype_is_mini_float(t) && !small_float_known(t)))
     error_raisef("CompileError", span, "%s has no %s", g->dialect->name, dtype_text(t));
   if (t.lanes != 1)
     error_raisef("CompileError", span, "%s: %s has no vectors here", dtype_text(t),
