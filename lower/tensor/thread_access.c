@@ -156,17 +156,12 @@ static void add_pointer(Collect *c, Node *pointer) {
 
 /* The number of the thread in its warp of 32; NULL: not known. */
 static Node *lane_of(const ThreadSpace *s, Span span) {
-  Node *thread = int_imm(INT32, 0, span);
-  int64_t before = 1, extent;
+  int64_t extents[3] = {1, 1, 1};
   for (int d = 0; d < 3; d++) {
-    if (!s->axes[d]) continue;
-    Range *range = map_get(&s->threads, s->axes[d]);
-    if (!expr_is_const_int(range->extent, &extent)) return NULL;
-    Node *var = expr_cast(INT32, s->axes[d], span);
-    thread = expr_add(thread, expr_mul(var, int_imm(INT32, before, span)));
-    before *= extent;
+    Range *range = s->axes[d] ? map_get(&s->threads, s->axes[d]) : NULL;
+    if (range && !expr_is_const_int(range->extent, &extents[d])) return NULL;
   }
-  return expr_floormod(thread, int_imm(INT32, 32, span));
+  return warp_lane(s->axes, extents, span);
 }
 
 /* T.ptx_ldmatrix: each thread names 16 bytes. */
@@ -177,22 +172,13 @@ static void add_ldmatrix(Collect *c, NodeVec args) {
   else add_pointer(c, data);
 }
 
-/* T.mma_store of 16 x 16: a thread has pairs of neighbours in two rows, eight columns apart. */
-static void add_mma_store(Collect *c, NodeVec args) {
-  bool is_known = is_intrin_call(args.at[2], "tvm_access_ptr");
-  Node *lane = is_known ? lane_of(c->space, args.at[2]->span) : NULL;
-  if (!lane) return add_pointer(c, args.at[2]);
-  Span span = lane->span;
-  Call *pointer = AS(Call, args.at[2]);
-  Node *pitch = expr_cast(INT32, args.at[5], span);
-  Node *row = expr_floordiv(lane, int_imm(INT32, 4, span));
-  Node *column = expr_mul(expr_floormod(lane, int_imm(INT32, 4, span)), int_imm(INT32, 2, span));
-  for (int i = 0; i < 4; i++) {
-    Node *at = expr_mul(expr_add(row, int_imm(INT32, i / 2 * 8, span)), pitch);
-    at = expr_add(at, expr_add(column, int_imm(INT32, i % 2 * 8, span)));
-    at = expr_add(expr_cast(INT32, pointer->args.at[2], span), at);
-    add_access(c, pointer->args.at[1], at, 2, true);
-  }
+static void add_mma_store(Collect *c, Call *n) {
+  Node *pointer = n->args.at[2];
+  bool is_known = is_intrin_call(pointer, "tvm_access_ptr");
+  Node *lane = is_known ? lane_of(c->space, pointer->span) : NULL;
+  if (!lane) return add_pointer(c, pointer);
+  for (int i = 0; i < MMA_STORE_PAIRS; i++)
+    add_access(c, AS(Call, pointer)->args.at[1], mma_store_pair(n, lane, i), 2, true);
 }
 
 static void add_call(Collect *c, Call *n) {
@@ -229,7 +215,7 @@ static WalkResult collect_node(Walker *w, Node *n) {
   bool is_ldmatrix = is_intrin_call(n, "ptx_ldmatrix");
   if (is_ldmatrix || is_intrin_call(n, "mma_store")) {
     if (is_ldmatrix) add_ldmatrix(c, AS(Call, n)->args);
-    else add_mma_store(c, AS(Call, n)->args);
+    else add_mma_store(c, AS(Call, n));
     walk_values(w, AS(Call, n)->args);
     return WALK_PRUNE;
   }
@@ -309,8 +295,17 @@ static bool is_apart(ThreadSpace *s, const Access *a, const Access *b) {
   return true;
 }
 
+/* Do two arrays lie in the same place? One is needed no more when the other one is written. */
+static bool is_same_place(const ThreadSpace *s, const Node *a, const Node *b) {
+  const Allocate *x = map_get(&s->arrays, a), *y = map_get(&s->arrays, b);
+  if (!x || !y) return false;
+  int64_t first = shared_array_offset(x), second = shared_array_offset(y);
+  return first < second + shared_array_bytes(y) && second < first + shared_array_bytes(x);
+}
+
 bool accesses_may_meet(ThreadSpace *s, const Access *a, const Access *b) {
-  if (a->data != b->data || !(a->writes || b->writes)) return false;
+  if (!(a->writes || b->writes)) return false;
+  if (a->data != b->data) return is_same_place(s, a->data, b->data);
   if (!a->index || !b->index) return true;
   if (is_own(s, a, b)) return false;
   return !in_same_steps(a, b) || !in_same_steps(b, a) || !is_apart(s, a, b);

@@ -28,6 +28,7 @@ typedef struct ThreadSpace {
   Map loops;          /* variables of loops to their Range */
   Map lets;           /* variables to their values, which load nothing */
   NodeVec conditions; /* that hold where the walk stands */
+  Map arrays;         /* variables of arrays that have a place in one piece to their Allocates */
   Analyzer *facts;
 } ThreadSpace;
 

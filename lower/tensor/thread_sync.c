@@ -194,6 +194,8 @@ static void sync_stmt(Sync *s, Node *n) {
       return;
     }
     rest = stmt_rest(n);
+    if (IS(Allocate, n) && shared_array_offset(AS(Allocate, n)) >= 0)
+      map_set(&s->space.arrays, AS(Allocate, n)->var, n);
     const char *key = IS(AttrStmt, n) ? AS(AttrStmt, n)->key : "";
     bool is_whole = str_same(key, "thread_extent") || str_same(key, "async_pipeline");
     if (!rest || is_whole) return sync_one(s, n);
