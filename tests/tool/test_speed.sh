@@ -72,6 +72,27 @@ for arch in sm_80 sm_90a; do
     END { exit bad || NR != 2 }' out || { echo "FAIL $arch: a product of 4096 x 4096 falls behind"; bad=1; }
 done
 
+cat >floats.tvms <<'T'
+@I.ir_module
+class Floats:
+    @R.function
+    def main(a: R.Tensor((4096, 1024), "float32"), b: R.Tensor((1024, 1024), "float32"), x: R.Tensor((8, 64, 56, 56), "float32"), w: R.Tensor((64, 64, 3, 3), "float32")):
+        with R.dataflow():
+            m = R.matmul(a, b)
+            t = R.matmul(a, R.permute_dims(b))
+            c = R.nn.conv2d(x, w, padding=1)
+            s = R.nn.softmax(a)
+            R.output(m, t, c, s)
+        return m, t, c, s
+T
+# Of float32: 16 bytes at a time from shared memory, hardly a conflict, two thirds of the limit; rows are read from memory once.
+expect 0 '' "$tvms" explain --target cuda --json floats.tvms
+awk '{ for (i = 1; i < NF; i++) { if ($i == "\"shared_load_bytes\":") loads = $(i + 1) + 0; if ($i == "\"wide_load_bytes\":") wide = $(i + 1) + 0
+      if ($i == "\"shared_turns\":") turns = $(i + 1) + 0; if ($i == "\"bank_conflicts\":") conflicts = $(i + 1) + 0
+      if ($i == "\"of_limit\":") part = $(i + 1) + 0 }
+    if (part < 0.66 || $2 !~ /softmax/ && (wide < loads || conflicts > 0.1 * turns)) { print $2, wide / loads, conflicts / turns, part; bad = 1 } }
+  END { exit bad || NR != 4 }' out || { echo 'FAIL: kernels of float32 fall behind'; bad=1; }
+
 # ---- what is refused ----
 expect 1 "there is no kernel 'ad'" "$tvms" explain --target cuda kernels.tvms -k ad
 also 'add_kernel, columns_kernel'
