@@ -93,6 +93,26 @@ awk '{ for (i = 1; i < NF; i++) { if ($i == "\"shared_load_bytes\":") loads = $(
     if (part < 0.66 || $2 !~ /softmax/ && (wide < loads || conflicts > 0.1 * turns)) { print $2, wide / loads, conflicts / turns, part; bad = 1 } }
   END { exit bad || NR != 4 }' out || { echo 'FAIL: kernels of float32 fall behind'; bad=1; }
 
+cat >memory.tvms <<'T'
+@I.ir_module
+class Memory:
+    @R.function
+    def main(a: R.Tensor((1, 4096), "float16"), b: R.Tensor((4096, 4096), "float16"), s: R.Tensor((4096, 1024), "float32")):
+        with R.dataflow():
+            m = R.matmul(a, b)
+            t = R.permute_dims(b)
+            c = R.sum(s, axis=0)
+            p = R.cumsum(s, axis=1)
+            R.output(m, t, c, p)
+        return m, t, c, p
+T
+# One row times a matrix, a transpose: memory is what they wait for. Few columns, or a sum of each row: enough threads are busy.
+expect 0 '' "$tvms" explain --target cuda --json memory.tvms
+awk '{ for (i = 1; i < NF; i++) if ($i == "\"of_limit\":") part = $(i + 1) + 0
+    least = $2 ~ /matmul|permute/ ? 0.9 : $2 ~ /^"sum/ ? 0.5 : 0.1
+    if (part < least) { print $2, part; bad = 1 } }
+  END { exit bad || NR != 4 }' out || { echo 'FAIL: kernels that memory bounds fall behind'; bad=1; }
+
 # ---- what is refused ----
 expect 1 "there is no kernel 'ad'" "$tvms" explain --target cuda kernels.tvms -k ad
 also 'add_kernel, columns_kernel'
