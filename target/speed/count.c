@@ -9,8 +9,8 @@
 
 /* Clocks, about: of a load from memory, from shared memory, of a product of fragments, of an
  * exchange in a warp; of a barrier. */
-static const double latencies[LATENCIES] = {600, 30, 33, 25};
-enum { BARRIER = 25, SCHEDULERS = 4 };
+const double count_latencies[LATENCIES] = {600, 30, 33, 25};
+enum { BARRIER = 25 };
 
 /* Steps of a loop without a barrier whose loads are under way at a time; instructions of a step
  * itself, of an address; of a function such as exp. */
@@ -54,7 +54,7 @@ static double busiest(const Cost *c) {
 static double copies_exposed(const Cost *step) {
   if (step->in_flight < 0) return 0;
   double ahead = step->in_flight * (busiest(step) + under_way(step) + step->waited);
-  return fmax(0, latencies[OF_GLOBAL] - ahead);
+  return fmax(0, count_latencies[OF_GLOBAL] - ahead);
 }
 
 static Cost cost_times(Cost step, double n) {
@@ -122,7 +122,7 @@ static void touch_banks(Count *c, Touch *t, bool is_known, bool stores, Cost *co
   cost->busy[SHARED_MEMORY] += turns;
   c->out->shared_turns += c->times * turns;
   c->out->conflicts += c->times * (turns - least);
-  if (!stores) cost->latency[OF_SHARED] = latencies[OF_SHARED];
+  if (!stores) cost->latency[OF_SHARED] = count_latencies[OF_SHARED];
 }
 
 /* Sectors of a step, with those of the steps that follow of the innermost loop. */
@@ -159,7 +159,7 @@ static void touch_memory(Count *c, Node *data, Node *index, int unit, Touch *t, 
   cost->busy[L2_CACHE] += 32 * sectors / c->out->chip->l2;
   c->out->wanted_bytes += c->times * active * t->nbytes;
   c->out->l2_bytes += s.bytes;
-  if (!stores) cost->latency[OF_GLOBAL] = latencies[OF_GLOBAL];
+  if (!stores) cost->latency[OF_GLOBAL] = count_latencies[OF_GLOBAL];
 }
 
 Cost count_touch(Count *c, Node *data, Node *index, int unit, int nbytes, bool stores) {
@@ -259,7 +259,7 @@ static Cost count_call(Count *c, Node *n) {
     cost_add(&cost, operations(c, n->dtype.lanes, OF_FUNCTION * n->dtype.lanes));
   if (intrin && str_begins(intrin->name, "tvm_warp_shuffle")) {
     cost.busy[SHARED_MEMORY] += (double)c->out->threads / WARP;
-    cost.latency[OF_EXCHANGE] += latencies[OF_EXCHANGE];
+    cost.latency[OF_EXCHANGE] += count_latencies[OF_EXCHANGE];
   }
   return cost;
 }

@@ -5,7 +5,7 @@
 #include "lower/device/device.h"
 #include "target/speed/speed.h"
 
-enum { WARP = 32, MOST_THREADS = 1024 };
+enum { WARP = 32, MOST_THREADS = 1024, SCHEDULERS = 4 /* of an SM: a warp each in a clock */ };
 
 /* ---- values (values.c) ---- */
 
@@ -38,6 +38,8 @@ int64_t touch_sectors(const Touch *t, Map *seen);
 
 typedef enum Latency { OF_GLOBAL, OF_SHARED, OF_TENSOR, OF_EXCHANGE, LATENCIES } Latency;
 
+extern const double count_latencies[LATENCIES]; /* clocks, about */
+
 /* Of a block that does something once. */
 typedef struct Cost {
   double busy[PIPES];
@@ -58,8 +60,7 @@ typedef struct Stream {
 
 typedef struct Count {
   KernelSpeed *out; /* totals are of a block */
-  const Target *target;
-  bool contracts; /* a * b + c is one instruction */
+  bool contracts;   /* a * b + c is one instruction */
   Values values;
   Node *blocks[3], *threads[3]; /* variables; NULL */
   NodeVec conditions;

@@ -2,9 +2,6 @@
 #include "target/speed/count.h"
 #include <stdio.h>
 
-static const double latency_of_product = 33;
-enum { SCHEDULERS = 4 };
-
 /* Multiply-adds of an SM in a clock, beside those of float16. */
 static double rate_of(Node *kind) {
   static const struct {
@@ -32,7 +29,7 @@ static Cost count_mma(Count *c, Call *n) {
   c->out->tensor_rate = c->out->chip->tensor * rate_of(n->args.at[3]);
   cost.busy[TENSOR_CORES] = warps * sums / c->out->tensor_rate;
   cost.busy[ISSUE] = warps / SCHEDULERS;
-  cost.latency[OF_TENSOR] = latency_of_product;
+  cost.latency[OF_TENSOR] = count_latencies[OF_TENSOR];
   c->out->flops += c->times * warps * 2 * sums;
   c->out->tensor_flops += c->times * warps * 2 * sums;
   return cost;

@@ -207,7 +207,6 @@ static KernelSpeed speed_of(PrimFunc *f, const Target *target, const Map *sizes,
                             const PtxKernelVec *ptx, const char *name) {
   KernelSpeed k = {.name = name, .chip = target_speed(target)};
   Count c = {.out = &k,
-             .target = target,
              .times = 1,
              .contracts = target_option_int(target, "fp-contract") ||
                           dict_get_int(f->attrs, "tvms.fp_contract", 0)};
