@@ -45,8 +45,7 @@ static Value target_number(BuiltinCall *call) {
 static Value target_architecture(BuiltinCall *call) {
   const Target *t =
       target_parse(value_as_text(call->args[0], "a target", call->spans[0]), call->spans[0]);
-  bool has_one = map_has(&t->options, str_intern("arch"));
-  return value_int(has_one ? target_gpu_number(target_gpu(t)) : 0);
+  return value_int(target_gpu_number(target_gpu(t)));
 }
 
 static Value target_feature(BuiltinCall *call) {
