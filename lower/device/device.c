@@ -6,15 +6,16 @@ LowerDevice lower_device(const Target *target) {
     const char *name;
     DLDeviceType type;
     int align;
-  } kinds[] = {{"opencl", kDLOpenCL, 1},
-               {"cuda", kDLCUDA, 16},
-               {"metal", kDLMetal, 16},
-               {"webgpu", kDLWebGPU, 256}};
+    bool takes_sizes;
+  } kinds[] = {{"opencl", kDLOpenCL, 1, false},
+               {"cuda", kDLCUDA, 16, false},
+               {"metal", kDLMetal, 16, false},
+               {"webgpu", kDLWebGPU, 256, true}};
   for (size_t i = 0; target && i < sizeof kinds / sizeof *kinds; i++)
     if (str_same(kinds[i].name, target->device))
       return (LowerDevice){true, kinds[i].type, (int)target_option_int(target, "device-id"),
-                           kinds[i].align};
-  return (LowerDevice){false, kDLCPU, 0, 1};
+                           kinds[i].align, kinds[i].takes_sizes};
+  return (LowerDevice){false, kDLCPU, 0, 1, false};
 }
 
 static WalkResult find_launch(Walker *w, Node *n) {

@@ -12,7 +12,11 @@ static const char head[] = "// Made by tvms: MSL. To be compiled without fast ma
                            "#pragma clang fp contract(off)\n"
                            "#ifndef INT32_MIN\n"
                            "#define INT32_MIN (-2147483647 - 1)\n"
+                           "#endif\n"
+                           "#ifndef INT64_MIN\n"
                            "#define INT64_MIN (-9223372036854775807L - 1)\n"
+                           "#endif\n"
+                           "#ifndef INT64_C\n"
                            "#define INT64_C(x) x##L\n"
                            "#define UINT64_C(x) x##UL\n"
                            "#endif\n";

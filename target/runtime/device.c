@@ -223,6 +223,7 @@ int tvms_device_launch(int32_t device_type, int32_t device_id, void *source, voi
     size_t nbytes = (size_t)((int32_t *)sizes)[i];
     args[i] = (DeviceArg){.value = nbytes ? value : NULL, .nbytes = nbytes};
     if (!nbytes && find_memory(&args[i], value->p, device, kernel, i)) return -1;
+    if (api->takes_sizes) args[i].size = (size_t)at[7 + i];
   }
   pthread_mutex_lock(&state_lock);
   void *k = kernel_of(api, device, source, kernel);

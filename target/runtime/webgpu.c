@@ -311,26 +311,28 @@ static void make_pipeline(WgDevice *d, WgKernel *k, int buffers) {
 
 /* ---- launches ---- */
 
-/* Where the memory of an argument ends that no other argument has: at the next of its buffer. */
-static size_t end_of(const DeviceLaunch *l, const DeviceArg *a) {
-  size_t end = ((WgBuffer *)a->memory)->size;
-  for (int i = 0; i < l->n; i++)
+/* The bytes from the begin of a binding that an argument may have: all that follow, or up to the
+ * next argument in the buffer, where the program does not tell. */
+static size_t size_of(const DeviceLaunch *l, const DeviceArg *a, size_t begin) {
+  size_t end = ((WgBuffer *)a->memory)->size, own = (size_t)a->begin + a->size;
+  for (int i = 0; i < l->n && !a->size; i++)
     if (l->args[i].memory == a->memory && l->args[i].begin > a->begin &&
         (size_t)l->args[i].begin < end)
       end = (size_t)l->args[i].begin;
-  return (end + 3) / 4 * 4;
+  if (a->size && own < end) end = own;
+  return (end - begin + 3) / 4 * 4;
 }
 
 static int bind_buffer(WgDevice *d, const DeviceLaunch *l, const char *name, int index,
                        WgBinding *out) {
   const DeviceArg *a = &l->args[index];
   WgBuffer *b = a->memory;
-  size_t begin = (size_t)a->begin / WG_BINDING_ALIGN * WG_BINDING_ALIGN;
-  if (begin >= b->size) begin = (b->size - 1) / WG_BINDING_ALIGN * WG_BINDING_ALIGN;
-  size_t end = end_of(l, a), nbytes = (end > begin ? end : b->size) - begin;
+  size_t begin = (size_t)a->begin < b->size ? (size_t)a->begin : b->size - 1;
+  begin = begin / WG_BINDING_ALIGN * WG_BINDING_ALIGN;
+  size_t nbytes = size_of(l, a, begin);
   if (nbytes > d->limits.storage_bytes)
-    return tvms_set_error("kernel %s: argument %d may have %zu bytes, but a kernel of webgpu (%s) "
-                          "sees at most %llu of a buffer",
+    return tvms_set_error("kernel %s: argument %d has %zu bytes, but a kernel of webgpu (%s) sees "
+                          "at most %llu of a tensor",
                           name, index + 1, nbytes, d->title,
                           (unsigned long long)d->limits.storage_bytes);
   out->buffer = b->buffer;
@@ -461,6 +463,7 @@ static int webgpu_launch(int id, void *kernel, const char *name, const DeviceLau
 
 const DeviceApi tvms__webgpu = {.name = "webgpu",
                                 .type = kDLWebGPU,
+                                .takes_sizes = true,
                                 .count = webgpu_count,
                                 .title = webgpu_title,
                                 .alloc = tvms__webgpu_alloc,

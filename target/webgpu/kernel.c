@@ -155,6 +155,10 @@ void wgsl_kernel(CGen *g, const char *name, PrimFunc *f) {
   Str module = {0};
   Kernel k = {.name = name, .module = &module};
   int64_t size[3];
+  if (str_begins(name, "__"))
+    error_raisef("CompileError", f->node.span,
+                 "kernel %s: no name of WGSL begins with two underscores: rename the function",
+                 name);
   const char *lines = c_kernel(g, name, f, begin, &k);
   const char *scalars = c_name(str_format("%s_scalars", name), &g->names, NULL);
   c_block_size(f, size);
