@@ -30,16 +30,22 @@ static Node *args_tuple(Value v, Span span) {
 }
 
 /* Types as a list; a tuple of several stands for the list of its fields. */
-/* One type, or a list; a tuple of several says the same as their list. */
 NodeVec to_sinfos(Value v, Span span) {
   NodeVec out = {0};
-  bool is_list = v.type == &type_list || v.type == &type_tuple;
-  if (is_list)
+  if (v.type == &type_list || v.type == &type_tuple) {
     for each (Value, x, value_items(v)) vec_push(&out, to_sinfo(*x, span));
-  else if (!value_is_none(v)) vec_push(&out, to_sinfo(v, span));
-  if (out.len != 1 || !IS(TupleStructInfo, out.at[0])) return out;
-  NodeVec fields = AS(TupleStructInfo, out.at[0])->fields;
-  return fields.len > is_list ? fields : out;
+  } else if (!value_is_none(v)) {
+    Node *one = to_sinfo(v, span);
+    if (IS(TupleStructInfo, one) && AS(TupleStructInfo, one)->fields.len)
+      return AS(TupleStructInfo, one)->fields;
+    vec_push(&out, one);
+  }
+  return out;
+}
+
+bool call_has_outputs(const Node *op) {
+  return IS(Op, op) && (str_begins(AS(Op, op)->name, "relax.call_tir") ||
+                        str_same(AS(Op, op)->name, "relax.call_dps_packed"));
 }
 
 /* What a tensor program is called with: operands, outputs (but for those in place), symbolic

@@ -129,9 +129,7 @@ static Value tensor_attr(Node *x, const char *name, Span span) {
 /* Types of outputs, of which several are a tuple's. */
 static Value out_infos(RelaxCall *c) {
   NodeVec infos = c->sinfo_args;
-  bool has_outputs = IS(Op, c->op) && (str_begins(AS(Op, c->op)->name, "relax.call_tir") ||
-                                       str_same(AS(Op, c->op)->name, "relax.call_dps_packed"));
-  if (infos.len < 2 || !has_outputs) return value_absent();
+  if (infos.len < 2 || !call_has_outputs(c->op)) return value_absent();
   return exprs_value(NODES(sinfo_tuple(infos, c->node.span)));
 }
 
