@@ -36,8 +36,10 @@ Node *to_relax(Value v, Span span);
 Node *to_shape(Value v, Span span); /* a tuple of dims, a ShapeExpr, or a variable of Shape type */
 Node *to_sinfo(Value v,
                Span span); /* R.Tensor and R.Tensor(...), T.int64, None (the empty tuple) */
-NodeVec to_sinfos(Value v, Span span); /* one, or a list; several are the same as their tuple */
-Node *to_attr(Value v, Span span);     /* numbers, text, lists, dicts, None, nodes */
+NodeVec to_sinfos(Value v, Span span); /* one, or a list, or the fields of a tuple */
+/* Are the types of a call those of outputs? Several are one tuple in scripts. */
+bool call_has_outputs(const Node *op);
+Node *to_attr(Value v, Span span); /* numbers, text, lists, dicts, None, nodes */
 Value from_attr(Node *attr);
 Node *dict_from_value(Value dict, Span span);
 const char *value_type_name(Value v);

@@ -225,8 +225,10 @@ Value relax_call_new(BuiltinCall *call) {
   NodeVec args = {0};
   ValueVec items = value_to_vec(ARG(1), SPAN(1));
   for each (Value, v, &items) vec_push(&args, to_relax(*v, SPAN(1)));
-  return value_node(
-      relax_call(op, args, attrs_arg(ARG(2), SPAN(2)), to_sinfos(ARG(3), SPAN(3)), call->span));
+  NodeVec infos = to_sinfos(ARG(3), SPAN(3));
+  if (infos.len == 1 && IS(TupleStructInfo, infos.at[0]) && call_has_outputs(op))
+    infos = AS(TupleStructInfo, infos.at[0])->fields;
+  return value_node(relax_call(op, args, attrs_arg(ARG(2), SPAN(2)), infos, call->span));
 }
 
 static Node *as_seq(Value v, Span span) {
