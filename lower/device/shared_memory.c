@@ -4,11 +4,13 @@
 
 enum { ALIGN = 128 }; /* of an array */
 
-int64_t shared_array_bytes(const Allocate *a) {
+static int64_t bytes_of(const Allocate *a) {
   int64_t nbytes = dtype_nbytes(a->elem), extent = 0;
   for each (Node *, e, &a->extents) nbytes *= expr_is_const_int(*e, &extent) ? extent : 0;
-  return (nbytes + ALIGN - 1) / ALIGN * ALIGN;
+  return nbytes;
 }
+
+int64_t shared_array_bytes(const Allocate *a) { return (bytes_of(a) + ALIGN - 1) / ALIGN * ALIGN; }
 
 int64_t shared_array_offset(const Allocate *a) {
   return a->annotations ? dict_get_int(a->annotations, SHARED_OFFSET, -1) : -1;
@@ -61,6 +63,8 @@ DynamicShared lower_dynamic_shared(PrimFunc *kernel) {
 
 int64_t shared_bytes(Node *launch) {
   Shared s = arrays_of(launch);
+  int64_t sum = 0;
   for each (Node *, n, &s.fixed) vec_push(&s.dynamic, *n);
-  return in_one_piece(&s.dynamic).nbytes;
+  for each (Node *, n, &s.dynamic) sum += bytes_of(AS(Allocate, *n));
+  return s.is_placed ? in_one_piece(&s.dynamic).nbytes : sum;
 }
