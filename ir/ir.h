@@ -276,8 +276,8 @@ bool scope_is_fragment(const char *scope);
 Node *op_get(const char *name); /* the one Op node of this name: "relax.add", "tir.exp" */
 
 typedef struct Intrin {
-  const char *name;
-  int args; /* -1: any number */
+  const char *name, *params; /* "x, y", as a signature */
+  int args;                  /* how many; -1: that is not fixed */
   enum { TAKES_FLOATS, TAKES_INTEGERS, TAKES_NUMBERS, TAKES_ANY } takes;
   enum {
     RULE_SAME,

@@ -14,18 +14,27 @@ Node *op_get(const char *name) {
   return op;
 }
 
-static const Intrin intrins[] = {
-#define INTRIN(name, args, takes, rule, effect, doc)                                               \
-  {#name, args, TAKES_##takes, RULE_##rule, EFFECT_##effect, doc},
+static Intrin intrins[] = {
+#define INTRIN(name, params, takes, rule, effect, doc)                                             \
+  {#name, params, 0, TAKES_##takes, RULE_##rule, EFFECT_##effect, doc},
 #include "ir/intrin.def"
 };
 enum { INTRINS = sizeof intrins / sizeof *intrins };
 
+/* How many arguments the parameters take; -1: that is not fixed. */
+static int count_params(const char *params) {
+  if (strpbrk(params, "*=")) return -1;
+  int n = *params != '\0';
+  for (; *params; params++) n += *params == ',';
+  return n;
+}
+
 const Intrin *intrin_find(const char *name) {
   static Map by_name;
-  if (!by_name.live)
-    for (int i = 0; i < INTRINS; i++)
-      map_set(&by_name, str_intern(intrins[i].name), (void *)(uintptr_t)&intrins[i]);
+  for (int i = 0; i < INTRINS && by_name.live < INTRINS; i++) {
+    intrins[i].args = count_params(intrins[i].params);
+    map_set(&by_name, str_intern(intrins[i].name), &intrins[i]);
+  }
   return map_get(&by_name, str_intern(name));
 }
 

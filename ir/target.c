@@ -197,3 +197,8 @@ const char *target_option(const Target *t, const char *name) {
 int64_t target_option_int(const Target *t, const char *name) {
   return strtoll(target_option(t, name), NULL, 10);
 }
+
+int64_t target_most_buffers(const Target *t) {
+  static const char option[] = "max_storage_buffers";
+  return t && map_has(&t->options, str_intern(option)) ? target_option_int(t, option) : 0;
+}

@@ -23,6 +23,7 @@ const Target *target_with(const Target *t, const char *name, const char *value);
 
 const char *target_option(const Target *t, const char *name);
 int64_t target_option_int(const Target *t, const char *name);
+int64_t target_most_buffers(const Target *t); /* of a kernel; 0: as many as it likes */
 
 /* The numbers of an llvm target's processor that schedules go by (target_cpu.c). */
 typedef struct TargetCpu {
@@ -45,6 +46,15 @@ const TargetGpu *target_gpu_find(const char *name); /* NULL if there is none */
 const TargetGpu *target_gpu(const Target *t); /* that it is for, or simulates; NULL: none is told */
 int target_gpu_number(const TargetGpu *g);    /* 80 of sm_80; 0: it is none of NVIDIA's, or NULL */
 int64_t target_gpu_limit(const TargetGpu *g, const char *option); /* 0: it sets none */
+/* A row of target_speed.def: how fast a chip with the architecture is. */
+typedef struct TargetSpeed {
+  const char *gpu;
+  double sms, mhz, floats, tensor;
+  int64_t threads, blocks, shared;
+  double dram, l2, l2_bytes;
+  const char *chip;
+} TargetSpeed;
+const TargetSpeed *target_speed(const Target *t); /* NULL: it is not known */
 /* Has it kernels of blocks of threads? */
 bool target_is_gpu(const Target *t);
 /* What a target with kernels runs the host's part of its modules by: an llvm target. */

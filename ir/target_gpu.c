@@ -1,4 +1,4 @@
-/* target_gpu.c -- the GPUs of target_gpu.def. */
+/* target_gpu.c -- the GPUs of target_gpu.def, and how fast those of target_speed.def are. */
 #include "ir/target.h"
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ const TargetGpu *target_gpu_find(const char *name) {
 const TargetGpu *target_gpu(const Target *t) {
   const char *name = map_get(&t->options, str_intern("arch"));
   if (!name) name = map_get(&t->options, str_intern("model"));
-  return name ? target_gpu_find(name) : NULL;
+  return target_gpu_find(name ? name : t->kind);
 }
 
 int target_gpu_number(const TargetGpu *g) {
@@ -37,4 +37,17 @@ int64_t target_gpu_limit(const TargetGpu *g, const char *option) {
   if (str_same(option, "thread_warp_size")) return g->warp;
   if (str_same(option, "max_shared_memory_per_block")) return g->shared;
   return 0;
+}
+
+static const TargetSpeed speeds[] = {
+#define SPEED(gpu, sms, mhz, floats, tensor, threads, blocks, shared, dram, l2, l2_bytes, chip)    \
+  {#gpu, sms, mhz, floats, tensor, threads, blocks, shared, dram, l2, l2_bytes, chip},
+#include "ir/target_speed.def"
+};
+
+const TargetSpeed *target_speed(const Target *t) {
+  const TargetGpu *gpu = target_gpu(t);
+  for (size_t i = 0; gpu && i < sizeof speeds / sizeof *speeds; i++)
+    if (str_same(speeds[i].gpu, gpu->name)) return &speeds[i];
+  return NULL;
 }

@@ -133,9 +133,9 @@ static int verify_module(IRModule *m) {
                  all.globals.live, m->functions.len);
   verify_symbols(&all);
   for each (Node *, f, &m->functions) {
-    Verifier one = {.module = m, .globals = all.globals};
-    verify_top(&one, *f);
-    all.faults += one.faults;
+    verify_top(&all, *f);
+    map_clear(&all.scope);
+    map_clear(&all.defined);
   }
   return all.faults;
 }

@@ -24,8 +24,9 @@
 enum { LOWER_STACK_BUFFER = 16 << 10 };
 
 /* Memory that the threads of a block share has a fixed place in a kernel if it is of scope
- * "shared", up to this many bytes. What is more, and all of scope "shared.dyn", lies in one piece
- * whose size is told at launch: arrays (Vars) at offsets in bytes. */
+ * "shared", up to this many bytes. What is more, all of scope "shared.dyn", and arrays that share
+ * places (MergeSharedMemoryAllocations), lie in one piece whose size is told at launch: arrays
+ * (Vars) at offsets in bytes. */
 enum { LOWER_STATIC_SHARED = 48 << 10 };
 typedef struct DynamicShared {
   NodeVec vars;

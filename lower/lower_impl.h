@@ -27,7 +27,8 @@ typedef struct LowerDevice {
   bool is_device; /* false: on the CPU */
   DLDeviceType type;
   int id;
-  int align; /* kernels count on it that pointers are multiples of so many bytes */
+  int align;        /* kernels count on it that pointers are multiples of so many bytes */
+  bool takes_sizes; /* launches tell how many bytes a kernel sees behind each pointer */
 } LowerDevice;
 LowerDevice lower_device(const Target *target); /* NULL: the CPU */
 

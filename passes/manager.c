@@ -26,6 +26,14 @@ static Node *run_on_functions(const Pass *p, const PassContext *context, Node *m
               .attrs = m->attrs, .global_infos = m->global_infos);
 }
 
+Node *(*watched_pass_hook)(const PassCall *call, Node *module, const Target *target) = pass_run;
+
+Node *pass_run(const PassCall *call, Node *module, const Target *target) {
+  const Pass *p = call->pass;
+  PassContext context = {.pass = p, .options = call->options, .target = target, .module = module};
+  return p->level == PASS_MODULE ? p->run(module, &context) : run_on_functions(p, &context, module);
+}
+
 static void print_module(const Instruments *in, const char *when, const PassCall *call,
                          Node *module) {
   Pipeline one = {.at = (PassCall *)call, .len = 1};
@@ -49,12 +57,9 @@ Node *pipeline_run(const Pipeline *p, Node *module, const Target *target,
   const Instruments *in = instruments ? instruments : &none;
   Str times = {0};
   for each (PassCall, call, p) {
-    PassContext context = {
-        .pass = call->pass, .options = call->options, .target = target, .module = module};
     if (in->print_before_all) print_module(in, "before", call, module);
     double start = now();
-    Node *out = call->pass->level == PASS_MODULE ? call->pass->run(module, &context)
-                                                 : run_on_functions(call->pass, &context, module);
+    Node *out = watched_pass_hook(call, module, target);
     str_printf(&times, "%10.3f ms  %s\n", (now() - start) * 1e3, call->pass->name);
     bool changed = out != module;
     module = out;

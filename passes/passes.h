@@ -53,6 +53,7 @@ const Pass *pass_at(int i);              /* NULL past the end */
 typedef struct PassCall {
   const Pass *pass;
   Map options;
+  bool is_direct; /* called by itself, not as a part of a pipeline */
 } PassCall;
 typedef VEC(PassCall) Pipeline;
 
@@ -71,6 +72,13 @@ typedef struct Instruments {
   void (*after)(void *context, const Pass *pass, Node *module); /* is told of each pass; or NULL */
   void *context;
 } Instruments;
+
+/* The module after one pass. */
+Node *pass_run(const PassCall *call, Node *module, const Target *target);
+
+/* Set by lang: the same under what the program has asked for around passes (PassContext): a pass
+ * may be left out, and there may be who watches. */
+extern Node *(*watched_pass_hook)(const PassCall *call, Node *module, const Target *target);
 
 /* The module after all passes. A pass on functions runs on each of its level, in module order. */
 Node *pipeline_run(const Pipeline *p, Node *module, const Target *target,
@@ -96,6 +104,9 @@ extern Node *(*schedule_rules_hook)(Node *func, const PassContext *context);
  * results, of this struct info, are Constants. False if it fails. */
 extern bool (*evaluate_program_hook)(Node *program, NodeVec operands, NodeVec infos,
                                      NodeVec *results);
+/* Set by lang: compiles programs that it will be asked for, at once: that is faster than one by
+ * one. It may be given less than all, and forgets those of the call before. */
+extern void (*prepare_programs_hook)(NodeVec programs);
 
 /* Set by lang: the function that the registered code generator makes of a function with the
  * attribute Codegen. Raises if there is no such code generator. */

@@ -137,7 +137,7 @@ static void add_item(Pipeline *out, Ast *item) {
         out, source_add(str_format("<pipeline %s>", name), named->text, strlen(named->text)));
   const Pass *p = pass_find(name);
   if (!p) unknown_pass(name, callee->span);
-  PassCall call = {p, default_options(p)};
+  PassCall call = {.pass = p, .options = default_options(p)};
   for (int i = 0; item != callee && i < AST_AS(Call, item)->args.len; i++) {
     Ast *arg = AST_AS(Call, item)->args.at[i];
     if (arg->kind != AST_KIND_Keyword)

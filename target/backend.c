@@ -20,7 +20,8 @@ void backend_refuse(const char *name, EmitKind kind) {
               [EMIT_OBJECT] = {"objects", "llvm"},    [EMIT_ARCHIVE] = {"archives", "llvm"},
               [EMIT_SHARED] = {"libraries", "llvm"},  [EMIT_C] = {"C", "c"},
               [EMIT_OPENCL] = {"OpenCL C", "opencl"}, [EMIT_PTX] = {"PTX", "cuda"},
-              [EMIT_CUDA] = {"CUDA C++", "cuda"}};
+              [EMIT_CUDA] = {"CUDA C++", "cuda"},     [EMIT_METAL] = {"MSL", "metal"},
+              [EMIT_WGSL] = {"WGSL", "webgpu"}};
   error_raisef("CompileError", (Span){0}, "the %s target writes no %s: use --target %s", name,
                rows[kind].what, rows[kind].target);
 }

@@ -44,11 +44,19 @@ int64_t lowered_stack_bytes(Allocate *n, int64_t used) {
 
 /* ---- calls ---- */
 
-bool lowered_begins_frame(Node *value) {
+static bool is_extern(Node *value, const char *symbol) {
   if (!is_intrin_call(value, "call_extern")) return false;
   NodeVec args = AS(Call, value)->args;
-  return args.len == 1 && IS(StringImm, args.at[0]) &&
-         str_same(AS(StringImm, args.at[0])->value, "tvms_frame_begin");
+  return args.len && IS(StringImm, args.at[0]) &&
+         str_same(AS(StringImm, args.at[0])->value, symbol);
+}
+
+bool lowered_begins_frame(Node *value) { return is_extern(value, "tvms_frame_begin"); }
+
+bool lowered_is_failure(Node *stmt) {
+  if (!IS(Evaluate, stmt) || !is_intrin_call(AS(Evaluate, stmt)->value, "ret")) return false;
+  NodeVec args = AS(Call, AS(Evaluate, stmt)->value)->args;
+  return args.len == 1 && is_extern(args.at[0], "tvms_frame_fail");
 }
 
 int lowered_value_type(Node *arg) {

@@ -23,6 +23,8 @@ int64_t lowered_stack_bytes(Allocate *n, int64_t used);
 
 /* Is this value the frame of a host function? Then a failure must end it. */
 bool lowered_begins_frame(Node *value);
+/* Does this statement end the frame and return, and no more? */
+bool lowered_is_failure(Node *stmt);
 
 /* The TvmsType of an argument of T.call_packed. Raises for a vector. */
 int lowered_value_type(Node *arg);

@@ -5,29 +5,44 @@
 static const struct {
   DTypeCode code;
   uint32_t bits, mantissa, bias;
-  bool has_infinity; /* else the topmost code alone is NaN */
-} formats[] = {{DTYPE_FLOAT, 16, 10, 15, true},
-               {DTYPE_BFLOAT, 16, 7, 127, true},
-               {DTYPE_FLOAT8_E4M3, 8, 3, 7, false},
-               {DTYPE_FLOAT8_E5M2, 8, 2, 15, true}};
+} formats[] = {{DTYPE_FLOAT, 16, 10, 15},
+               {DTYPE_BFLOAT, 16, 7, 127},
+               {DTYPE_FLOAT8_E3M4, 8, 4, 3},
+               {DTYPE_FLOAT8_E4M3_IEEE, 8, 3, 7},
+               {DTYPE_FLOAT8_E4M3B11FNUZ, 8, 3, 11},
+               {DTYPE_FLOAT8_E4M3, 8, 3, 7},
+               {DTYPE_FLOAT8_E4M3FNUZ, 8, 3, 8},
+               {DTYPE_FLOAT8_E5M2, 8, 2, 15},
+               {DTYPE_FLOAT8_E5M2FNUZ, 8, 2, 16},
+               {DTYPE_FLOAT6_E2M3, 6, 3, 1},
+               {DTYPE_FLOAT6_E3M2, 6, 2, 3},
+               {DTYPE_FLOAT4_E2M1, 4, 1, 1}};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static int find(DataType t) {
+  for (int i = 0; i < FORMATS; i++)
+    if (formats[i].code == (DTypeCode)t.code && formats[i].bits == t.bits) return i;
+  return -1;
+}
+
+bool small_float_known(DataType t) { return find(t) >= 0; }
 
 SmallFloat small_float_of(DataType t) {
-  size_t i = 0, n = sizeof formats / sizeof *formats;
-  while (i < n && (formats[i].code != (DTypeCode)t.code || formats[i].bits != t.bits)) i++;
-  REQUIRE(i < n, "%s has a format", dtype_text(t));
+  int i = find(t);
+  REQUIRE(i >= 0, "%s has a format", dtype_text(t));
+  DataType one = dtype_element(t);
   uint32_t bits = formats[i].bits, mantissa = formats[i].mantissa, bias = formats[i].bias;
-  uint32_t sign = 1u << (bits - 1), infinity = sign - (1u << mantissa);
-  uint32_t nan = dtype_float_to_bits(dtype_element(t), __builtin_nan("")) & (sign - 1);
-  uint32_t over = formats[i].has_infinity ? infinity : nan;
+  uint32_t sign = 1u << (bits - 1), nan = dtype_float_to_bits(one, __builtin_nan(""));
   return (SmallFloat){.bits = bits,
                       .mantissa = mantissa,
                       .bias = bias,
                       .sign = sign,
                       .size = sign - 1,
                       .up = 32 - bits,
-                      .last = over - 1,
-                      .over = over,
-                      .nan = nan,
+                      .last = dtype_float_to_bits(one, dtype_max_float(one)),
+                      .over = dtype_float_to_bits(one, __builtin_inf()),
+                      .nan = nan == sign ? nan : nan & (sign - 1),
+                      .zero_is_nan = nan == sign,
                       .drop = 23 - mantissa,
                       .scale = (254 - bias) << 23,
                       .half = (1u << (22 - mantissa)) - 1,

@@ -5,7 +5,8 @@
  * power of two, which a product with the float32 of bits `scale` corrects, subnormals included.
  * Narrowing: `half` and the last bit that stays are added to the bits, which then are shifted right
  * by `drop` and moved down by `rebias`. A float32 whose bits are below `normal` has a subnormal
- * result: a sum with the float32 of bits `magic` rounds at its last bit. */
+ * result: a sum with the float32 of bits `magic` rounds at its last bit. Formats without -0 have
+ * NaN in its place (`zero_is_nan`). */
 #ifndef TARGET_SMALL_FLOAT_H
 #define TARGET_SMALL_FLOAT_H
 
@@ -17,8 +18,10 @@ typedef struct SmallFloat {
   uint32_t up;              /* from the place of the sign to that of a float32 */
   uint32_t last, over, nan; /* the largest finite code, that of what is larger, and NaN's */
   uint32_t drop, scale, half, rebias, normal, magic;
+  bool zero_is_nan;
 } SmallFloat;
 
+bool small_float_known(DataType t); /* has the dtype such a format? */
 SmallFloat small_float_of(DataType t);
 
 #endif

@@ -19,6 +19,8 @@ typedef enum {
   EMIT_OPENCL,
   EMIT_PTX,
   EMIT_CUDA,
+  EMIT_METAL,
+  EMIT_WGSL,
   EMIT_LOWERED /* the lowered module itself: the work of no back end */
 } EmitKind;
 
@@ -75,6 +77,6 @@ const char *emit_form_text(Node *lowered, const Target *target, const EmitForm *
 _Noreturn void backend_refuse(const char *name, EmitKind kind);
 
 extern const Backend backend_llvm, backend_interp, backend_c, backend_cuda, backend_opencl,
-    backend_sim;
+    backend_metal, backend_webgpu, backend_sim;
 
 #endif

@@ -27,13 +27,26 @@ bool is_domain_bound(const BlockRealize *r, Node *cond, Analyzer *facts) {
 
 /* ---- what is touched ---- */
 
-static void join(Touched *t, NodeVec lo, NodeVec hi, Analyzer *facts) {
-  if (!t->lo.len) {
+/* Is the second part inside the first? */
+static bool covers(NodeVec lo, NodeVec hi, NodeVec lo2, NodeVec hi2, Analyzer *facts) {
+  for (int i = 0; i < lo.len; i++)
+    if (!lo.at[i] || !lo2.at[i] ||
+        !arith_can_prove(facts, expr_binary(NK_LE, lo.at[i], lo2.at[i], lo.at[i]->span)) ||
+        !arith_can_prove(facts, expr_binary(NK_LE, hi2.at[i], hi.at[i], hi.at[i]->span)))
+      return false;
+  return true;
+}
+
+/* Between two parts there may be a gap, unless one has all of the other. */
+static void join(Touched *t, NodeVec lo, NodeVec hi, bool exact, Analyzer *facts) {
+  bool is_first = !t->lo.len;
+  if (!is_first && t->exact && covers(t->lo, t->hi, lo, hi, facts)) return;
+  t->exact = exact && (is_first || covers(lo, hi, t->lo, t->hi, facts));
+  if (is_first || t->exact) {
     t->lo = lo;
     t->hi = hi;
     return;
   }
-  t->exact = false; /* between two parts there may be a gap */
   for (int i = 0; i < lo.len; i++) {
     bool known = t->lo.at[i] && lo.at[i];
     Node *least = known ? expr_binary(NK_Min, t->lo.at[i], lo.at[i], lo.at[i]->span) : NULL;
@@ -65,9 +78,18 @@ static Node *inner_step(Map *inner, Node *extent) {
   return var;
 }
 
-/* conditional: the block of the access, if it runs under a condition. */
-static void add_region(Touched *t, const Block *conditional, Node *region, const Map *bindings,
-                       NodeVec loops, Analyzer *facts) {
+static bool is_always_inside(const BlockRealize *r, NodeVec loops, Analyzer *facts) {
+  int mark = arith_enter(facts, int_imm(BOOL, 1, r->node.span));
+  for each (Node *, l, &loops)
+    arith_bind_range(facts, AS(For, *l)->var, AS(For, *l)->min, AS(For, *l)->extent);
+  bool is_bound = is_domain_bound(r, r->predicate, facts);
+  arith_leave(facts, mark);
+  return is_bound;
+}
+
+/* conditional: what runs the block of the access, if under a condition. */
+static void add_region(Touched *t, const BlockRealize *conditional, Node *region,
+                       const Map *bindings, NodeVec loops, Analyzer *facts) {
   Map ranges = {0};
   for each (Node *, l, &loops) {
     For *f = AS(For, *l);
@@ -87,15 +109,16 @@ static void add_region(Touched *t, const Block *conditional, Node *region, const
                  arith_bounds_over(last, &ranges, &unused, &greatest);
     exact = exact && known;
     vec_push(&mins, expr_is_one(extent) ? min : expr_add(min, inner_step(&inner, extent)));
-    if (known && conditional) clip(conditional, AS(Range, *d), &least, &greatest, facts);
+    if (known && conditional)
+      clip(AS(Block, conditional->block), AS(Range, *d), &least, &greatest, facts);
     vec_push(&lo, known ? least : NULL);
     vec_push(&hi, known ? greatest : NULL);
   }
   for each (MapEntry, e, &inner)
     if (e->key) map_set(&ranges, e->key, e->value);
-  exact = exact && iter_map_detect(mins, &ranges, NULL, facts).surjective;
-  t->exact = exact && (t->exact || !t->lo.len);
-  join(t, lo, hi, facts);
+  exact = exact && iter_map_detect(mins, &ranges, NULL, facts).surjective &&
+          (!conditional || is_always_inside(conditional, loops, facts));
+  join(t, lo, hi, exact, facts);
 }
 
 void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, Analyzer *facts) {
@@ -107,13 +130,7 @@ void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analy
   Map bindings = {0};
   for (int i = 0; i < r->iter_values.len; i++)
     map_set(&bindings, AS(IterVar, b->iter_vars.at[i])->var, r->iter_values.at[i]);
-  add_region(t, expr_is_one(r->predicate) ? NULL : b, region, &bindings, loops, facts);
-  if (!t->exact || expr_is_one(r->predicate)) return;
-  int mark = arith_enter(facts, int_imm(BOOL, 1, r->node.span));
-  for each (Node *, l, &loops)
-    arith_bind_range(facts, AS(For, *l)->var, AS(For, *l)->min, AS(For, *l)->extent);
-  t->exact = is_domain_bound(r, r->predicate, facts);
-  arith_leave(facts, mark);
+  add_region(t, expr_is_one(r->predicate) ? NULL : r, region, &bindings, loops, facts);
 }
 
 NodeVec touched_ranges(const Touched *t, Analyzer *facts) {

@@ -506,21 +506,23 @@ void print_function(Printer *p, Function *f, const char *name) {
   print_dim_declarations(p, f);
   if (p->options.unchecked) declare_undefined(p, f);
   /* `cls = Module` stands here if the body names a function of the module. */
-  Str head = p->out;
+  size_t head = p->out.len;
   bool outer_cls = p->uses_cls;
-  p->out = (Str){0};
   p->uses_cls = false;
   SeqExpr *body = AS(SeqExpr, f->body);
   print_blocks(p, body->blocks);
   line(p, "return %s", relax_text(p, body->body));
-  Str rest = p->out;
-  p->out = head;
-  if (p->uses_cls && p->class_name && !is_local) line(p, "cls = %s", p->class_name);
+  if (p->uses_cls && p->class_name && !is_local) {
+    size_t end = text_begin(p);
+    line(p, "cls = %s", p->class_name);
+    str_insert(&p->out, head, text_end(p, end));
+  }
   p->uses_cls = is_local ? p->uses_cls || outer_cls : outer_cls;
-  str_add(&p->out, str_text(&rest));
   p->indent--;
   p->local--;
   p->in_graph = is_local;
   scope_end(p, mark);
-  if (!p->local) p->taken = p->suffixes = (Map){0};
+  if (p->local) return;
+  map_clear(&p->taken);
+  map_clear(&p->suffixes);
 }

@@ -30,20 +30,25 @@ static void index_entry(Map *m, int entry) {
   m->slots[i] = entry + 1;
 }
 
-/* Drops removed entries and rebuilds the index with room for twice the live ones. */
-static void rebuild(Map *m) {
-  int cap = m->live < 4 ? 4 : m->live * 2, n = 0;
-  MapEntry *at = NEW_ARRAY(MapEntry, cap);
-  for (int i = 0; i < m->len; i++)
-    if (m->at[i].key) at[n++] = m->at[i];
-  m->at = at;
-  m->len = n;
-  m->cap = cap;
+static void grow(Map *m) {
+  m->cap = m->cap ? m->cap * 2 : 4;
+  m->at = gc_grow(m->at, sizeof(MapEntry) * (size_t)m->cap);
   m->slot_count = 0;
-  if (cap <= FEW) return;
+  if (m->cap <= FEW) return;
   m->slot_count = 32;
-  while (m->slot_count < cap * 2) m->slot_count *= 2;
+  while (m->slot_count < m->cap * 2) m->slot_count *= 2;
   m->slots = (int32_t *)(void *)NEW_BYTES(sizeof(int32_t) * (size_t)m->slot_count);
+}
+
+/* Makes room for entries: in the place of removed ones if these are half of all. */
+static void make_room(Map *m) {
+  int n = 0;
+  if (!m->cap || m->live > m->cap / 2) grow(m);
+  else if (m->slot_count) memset(m->slots, 0, sizeof(int32_t) * (size_t)m->slot_count);
+  for (int i = 0; i < m->len; i++)
+    if (m->at[i].key) m->at[n++] = m->at[i];
+  memset(m->at + n, 0, sizeof(MapEntry) * (size_t)(m->len - n)); /* nothing stays reachable */
+  m->len = n;
   for (int i = 0; i < n; i++) index_entry(m, i);
 }
 
@@ -57,13 +62,19 @@ bool map_has(const Map *m, const void *key) { return find(m, key) >= 0; }
 void map_set(Map *m, const void *key, void *value) {
   int i = find(m, key);
   if (i < 0) {
-    if (m->len == m->cap) rebuild(m);
+    if (m->len == m->cap) make_room(m);
     i = m->len++;
     m->at[i].key = key;
     m->live++;
     index_entry(m, i);
   }
   m->at[i].value = value;
+}
+
+void map_clear(Map *m) {
+  if (m->len) memset(m->at, 0, sizeof(MapEntry) * (size_t)m->len);
+  if (m->slot_count) memset(m->slots, 0, sizeof(int32_t) * (size_t)m->slot_count);
+  m->len = m->live = 0;
 }
 
 bool map_remove(Map *m, const void *key) {

@@ -25,5 +25,6 @@ void *map_get(const Map *m, const void *key); /* NULL if absent */
 bool map_has(const Map *m, const void *key);
 void map_set(Map *m, const void *key, void *value); /* keeps the place of a key already there */
 bool map_remove(Map *m, const void *key);           /* false if absent */
+void map_clear(Map *m);                             /* keeps its memory for the next entries */
 
 #endif

@@ -103,6 +103,15 @@ void str_add_char(Str *s, char c) {
   s->at[s->len] = '\0';
 }
 
+void str_insert(Str *s, size_t place, const char *text) {
+  size_t n = strlen(text), rest = s->len - place;
+  str_reserve(s, n);
+  memmove(s->at + place + n, s->at + place, rest);
+  memcpy(s->at + place, text, n);
+  s->len += n;
+  s->at[s->len] = '\0';
+}
+
 const char *str_text(Str *s) {
   str_reserve(s, 0);
   s->at[s->len] = '\0';

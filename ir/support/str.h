@@ -34,6 +34,7 @@ typedef struct Str {
 void str_add(Str *s, const char *text);
 void str_add_n(Str *s, const char *text, size_t n);
 void str_add_char(Str *s, char c);
+void str_insert(Str *s, size_t place, const char *text); /* before the byte at `place` */
 void str_printf(Str *s, const char *format, ...) PRINTF_LIKE(2, 3);
 void str_vprintf(Str *s, const char *format, va_list args);
 void str_add_int(Str *s, long long x);

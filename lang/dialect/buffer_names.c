@@ -63,12 +63,21 @@ static Node *flat_offset(Buffer *b, Value indices, Span span) {
     raise("IndexError", span, "buffer '%s' has %d dimensions, but %d indices are given", b->name,
           b->shape.len, at.len);
   Node *offset = int_imm(INT32, 0, span);
-  for (int i = 0; i < at.len; i++) offset = expr_add(expr_mul(offset, b->shape.at[i]), at.at[i]);
-  return offset;
+  for (int i = 0; i < at.len; i++)
+    offset = b->strides.len ? expr_add(offset, expr_mul(at.at[i], b->strides.at[i]))
+                            : expr_add(expr_mul(offset, b->shape.at[i]), at.at[i]);
+  return b->elem_offset ? expr_add(b->elem_offset, offset) : offset;
 }
 
-static Value buffer_offset_of(BuiltinCall *call) {
+static Value buffer_elem_offset_of(BuiltinCall *call) {
   return value_node(flat_offset(AS(Buffer, call->self.node), call->args[0], call->span));
+}
+
+/* A list: a buffer with axis separators would have several. */
+static Value buffer_offset_of(BuiltinCall *call) {
+  ValueVec one = {0};
+  vec_push(&one, buffer_elem_offset_of(call));
+  return value_list(one);
 }
 
 static Value buffer_ptr_to(BuiltinCall *call) {
@@ -284,8 +293,8 @@ static const Builtin buffer_methods[] = {
      buffer_access_ptr, "a pointer with offset, extent and access mask"},
     {"vload", "begin, dtype=None, predicate=None", buffer_vload, "a vector load"},
     {"vstore", "begin, value, predicate=None", buffer_vstore, "a vector store"},
-    {"offset_of", "indices", buffer_offset_of, "the flat offset of an element"},
-    {"elem_offset_of", "indices", buffer_offset_of, "the flat offset of an element"},
+    {"offset_of", "indices", buffer_offset_of, "the flat offset of an element, in a list"},
+    {"elem_offset_of", "indices", buffer_elem_offset_of, "the flat offset of an element"},
     {"ptr_to", "indices", buffer_ptr_to, "a pointer to an element"},
     {"view", "*shape, layout=None", buffer_view, "the same memory in another shape or dtype"},
     {"local", "*shape, layout=None", buffer_view, "the part of a thread, in a shape of its own"},

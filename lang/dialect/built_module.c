@@ -141,11 +141,11 @@ static Value built_get_attr(Value v, const char *name, Span span) {
   return f;
 }
 
-static const ValueType type_built_module = {.name = "built module",
-                                            .call = built_call,
-                                            .get_item = built_get_item,
-                                            .get_attr = built_get_attr,
-                                            .attr_names = built_names};
+const ValueType type_built_module = {.name = "built module",
+                                     .call = built_call,
+                                     .get_item = built_get_item,
+                                     .get_attr = built_get_attr,
+                                     .attr_names = built_names};
 
 Value value_compiled_module(TvmsModule *m, Node *source, const Target *target) {
   BuiltModule *built = NEW(BuiltModule, .handle = {m}, .source = source, .target = target);

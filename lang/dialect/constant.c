@@ -72,12 +72,13 @@ static void put_list(DataType t, Value v, char **at, Span span) {
   *at += dtype_nbytes(t);
 }
 
+/* Whose bytes are to be written, all of them. */
 static ConstData *new_data(DataType t, int ndim, const int64_t *shape) {
   size_t size = (size_t)dtype_nbytes(t);
   int64_t *dims = (int64_t *)(void *)NEW_BYTES(sizeof(int64_t) * (size_t)(ndim ? ndim : 1));
   for (int i = 0; i < ndim; i++) dims[i] = shape[i], size *= (size_t)shape[i];
-  return NEW(ConstData, .elem = t, .ndim = ndim, .shape = dims, .bytes = NEW_BYTES(size ? size : 1),
-             .nbytes = size);
+  return NEW(ConstData, .elem = t, .ndim = ndim, .shape = dims,
+             .bytes = gc_alloc_raw(size ? size : 1), .nbytes = size);
 }
 
 static Node *node_of_data(const ConstData *d, Span span) {

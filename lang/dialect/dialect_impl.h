@@ -35,7 +35,10 @@ extern const ValueType type_tensor_dtype;
 Node *to_relax(Value v, Span span);
 Node *to_shape(Value v, Span span); /* a tuple of dims, a ShapeExpr, or a variable of Shape type */
 Node *to_sinfo(Value v,
-               Span span);         /* R.Tensor and R.Tensor(...), T.int64, None (the empty tuple) */
+               Span span); /* R.Tensor and R.Tensor(...), T.int64, None (the empty tuple) */
+NodeVec to_sinfos(Value v, Span span); /* one, or a list, or the fields of a tuple */
+/* Are the types of a call those of outputs? Several are one tuple in scripts. */
+bool call_has_outputs(const Node *op);
 Node *to_attr(Value v, Span span); /* numbers, text, lists, dicts, None, nodes */
 Value from_attr(Node *attr);
 Node *dict_from_value(Value dict, Span span);
@@ -270,6 +273,8 @@ Value topi_namespace(void); /* tvm.topi */
 Value package_file(const char *package, const char *name);
 Value op_namespace_find(Namespace *ns, const char *name); /* of R and its sub-namespaces */
 void op_namespace_names(Namespace *ns, StrVec *out);
+/* The names of operators that begin so, without that beginning. */
+void op_names_below(const char *prefix, StrVec *out);
 bool env_is_library(const Env *env); /* a scope of the standard library's files */
 void op_start(void);
 
@@ -303,12 +308,12 @@ void library_start(void);
 /* A name that stdlib/module/ defines for a namespace made in C: `name` of the file of `dotted`. */
 Value library_attr(const char *dotted, const char *name);
 void library_names(const char *dotted, StrVec *out);
+bool library_is_loaded(const char *dotted);
 
 Value tvm_ir_namespace(void), tvm_tir_namespace(void), tvm_relax_namespace(void);
 Value tvm_namespace(void); /* tvm_names.c: tvm.build, tvm.register_func, tvm.IRModule, ... */
-extern const Builtin schedule_builtin; /* schedule_value.c: tvm.tir.Schedule */
-extern const Builtin trace_builtins[]; /* trace_value.c: tvm.tir.Trace */
-extern const int trace_builtin_count;
+extern const TypeObject schedule_class;        /* schedule_value.c: tvm.tir.Schedule */
+extern const TypeObject trace_class;           /* trace_value.c: tvm.tir.Trace */
 extern const Builtin tensor_intrin_builtins[]; /* tvm.tir.TensorIntrin */
 extern const int tensor_intrin_builtin_count;
 Value transform_namespace(void); /* pass_value.c: tvm.transform */

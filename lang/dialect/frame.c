@@ -33,7 +33,14 @@ Node *wrap_body(Node *wrapper, Node *body) {
 
 /* ---- values that stay values of the script ---- */
 
-const ValueType type_meta = {.name = "meta_var"};
+/* The parts of what is a value of the script are, too. */
+static Value meta_iter(Value v, Span span) {
+  ValueVec whole = value_to_vec(*(Value *)v.object, span), *parts = NEW(ValueVec);
+  for each (Value, part, &whole) vec_push(parts, value_meta(*part));
+  return iter_over_vec(parts, "meta_var");
+}
+
+const ValueType type_meta = {.name = "meta_var", .iter = meta_iter};
 Value value_meta(Value v) { return value_of(&type_meta, gc_copy(&v, sizeof v)); }
 
 void name_fresh(Value v, const char *name) {

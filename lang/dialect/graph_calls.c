@@ -30,7 +30,7 @@ static Node *args_tuple(Value v, Span span) {
 }
 
 /* Types as a list; a tuple of several stands for the list of its fields. */
-static NodeVec sinfo_list(Value v, Span span) {
+NodeVec to_sinfos(Value v, Span span) {
   NodeVec out = {0};
   if (v.type == &type_list || v.type == &type_tuple) {
     for each (Value, x, value_items(v)) vec_push(&out, to_sinfo(*x, span));
@@ -41,6 +41,11 @@ static NodeVec sinfo_list(Value v, Span span) {
     vec_push(&out, one);
   }
   return out;
+}
+
+bool call_has_outputs(const Node *op) {
+  return IS(Op, op) && (str_begins(AS(Op, op)->name, "relax.call_tir") ||
+                        str_same(AS(Op, op)->name, "relax.call_dps_packed"));
 }
 
 /* What a tensor program is called with: operands, outputs (but for those in place), symbolic
@@ -87,7 +92,7 @@ static Node *extern_func(Value v, Span span) {
 /* The types of the outputs, each a tensor; `name` is that of the call. */
 static NodeVec output_infos(BuiltinCall *call, Value out, Value out_ty, Span span) {
   bool told = !value_is_none(out) || !value_is_none(out_ty);
-  NodeVec outs = sinfo_list(value_is_none(out) ? out_ty : out, span);
+  NodeVec outs = to_sinfos(value_is_none(out) ? out_ty : out, span);
   const char *name = call->builtin->name;
   if (!outs.len && !(told && str_same(name, "call_dps_packed"))) /* it may write to its operands */
     raise("TypeError", call->span, "R.%s needs out_sinfo, the type of what the function writes",
@@ -129,7 +134,7 @@ static Value tir_call(BuiltinCall *call, const char *op, Value func, Value args,
 static NodeVec output_of_shape(Value shape, Value dtype, Span span) {
   CallArgs args = {.positional = {.at = (Value[]){shape, dtype}, .len = 2}, .span = span};
   Value tensor_type = value_get_attr(graph_namespace(), str_intern("Tensor"), span);
-  return sinfo_list(value_call(tensor_type, &args), span);
+  return to_sinfos(value_call(tensor_type, &args), span);
 }
 
 /* The spelling of early 2023 calls library functions by it, too. */
@@ -197,7 +202,7 @@ Value r_emit(BuiltinCall *call) {
 Value r_emit_with_type(BuiltinCall *call) {
   const char *name = value_as_text(ARG(0), "the name of an operator", SPAN(0));
   return value_node(relax_call(op_get(str_intern(name)), tuple_args(ARG(1), call->span), NULL,
-                               sinfo_list(ARG(2), SPAN(2)), call->span));
+                               to_sinfos(ARG(2), SPAN(2)), call->span));
 }
 
 /* relax.Call(op, args, attrs, sinfo_args): the node itself. */
@@ -205,7 +210,7 @@ Value r_call(BuiltinCall *call) {
   NodeVec operands = tuple_args(ARG(1), call->span);
   Node *attrs = value_is_none(ARG(2)) ? NULL : dict_from_value(ARG(2), SPAN(2));
   return value_node(relax_call(to_relax(ARG(0), SPAN(0)), operands, attrs,
-                               sinfo_list(ARG(3), SPAN(3)), call->span));
+                               to_sinfos(ARG(3), SPAN(3)), call->span));
 }
 
 /* ---- calls of packed functions and closures ---- */
@@ -219,7 +224,7 @@ static Value packed_call(BuiltinCall *call, const char *op, Value sinfos, Node *
     vec_push(&operands,
              value_is_none(*v) ? MAKE(None, call->span, VOID_TYPE) : to_relax(*v, call->span));
   return value_node(
-      relax_call(op_get(op), operands, attrs, sinfo_list(sinfos, call->span), call->span));
+      relax_call(op_get(op), operands, attrs, to_sinfos(sinfos, call->span), call->span));
 }
 
 static Node *extra_attrs(Value extra, Value type_key, Span span) {
@@ -252,12 +257,12 @@ static Value tuple_call(BuiltinCall *call, const char *op, Node *func, NodeVec i
 
 Value r_call_builtin_with_ctx(BuiltinCall *call) {
   return tuple_call(call, "relax.call_builtin_with_ctx", extern_func(ARG(0), SPAN(0)),
-                    sinfo_list(first_given(ARG(2), ARG(3)), call->span));
+                    to_sinfos(first_given(ARG(2), ARG(3)), call->span));
 }
 
 Value r_invoke_closure(BuiltinCall *call) {
   return tuple_call(call, str_format("relax.%s", call->builtin->name), to_relax(ARG(0), SPAN(0)),
-                    sinfo_list(first_given(ARG(2), ARG(3)), call->span));
+                    to_sinfos(first_given(ARG(2), ARG(3)), call->span));
 }
 
 static bool is_type(Value v) {

@@ -45,8 +45,11 @@ typedef struct Load {
   Value module;
 } Load;
 
+static Map sources; /* StdlibFile to Source, of what was loaded */
+
+bool library_is_loaded(const char *dotted) { return map_has(&sources, find_file(dotted)); }
+
 static void load(void *context) {
-  static Map sources; /* StdlibFile to Source */
   Load *l = context;
   const StdlibFile *f = find_file(l->dotted);
   const Source *source = map_get(&sources, f);

@@ -105,8 +105,32 @@ static int dtype_place(const Intrin *in, CallArgs *args) {
   return in->rule == RULE_GIVEN && n ? 0 : -1;
 }
 
+/* The arguments without names but for dtype. A default is put in only before one that is given.
+ * What takes any number of arguments takes none of them by name. */
+static CallArgs *without_names(const Intrin *in, CallArgs *args) {
+  bool named = false;
+  for each (const char *, name, &args->names) named |= !str_same(*name, "dtype");
+  if (!named || strchr(in->params, '*')) return args;
+  const char *form = in->rule == RULE_GIVEN ? "dtype=None, %s" : "%s, dtype=None";
+  const Signature *s = signature_parse(str_format(form, in->params));
+  Value bound[s->params.len];
+  signature_bind(s, str_format("T.%s", in->name), args, NULL, bound, NULL);
+  CallArgs *out = NEW(CallArgs, .span = args->span, .env = args->env);
+  int end = args->positional.len;
+  for (int i = end; i < s->params.len; i++)
+    for each (const char *, name, &args->names)
+      if (*name == s->params.at[i].name) end = i + 1;
+  for (int i = 0; i < end; i++) {
+    if (!str_same(s->params.at[i].name, "dtype")) vec_push(&out->positional, bound[i]);
+    else if (!value_is_none(bound[i]))
+      vec_push(&out->names, "dtype"), vec_push(&out->named, bound[i]);
+  }
+  return out;
+}
+
 static Value call_intrin(Value f, CallArgs *args) {
   const Intrin *in = f.object;
+  args = without_names(in, args);
   NodeVec operands = {0};
   DataType t = str_same(in->name, "undef") ? INT32 : VOID_TYPE;
   int place = dtype_place(in, args);
@@ -172,7 +196,7 @@ static Value find_in_T(Namespace *ns, const char *name) {
 
 static void names_of_T(Namespace *ns, StrVec *out) {
   (void)ns;
-#define INTRIN(name, args, takes, rule, effect, doc) vec_push(out, #name);
+#define INTRIN(name, params, takes, rule, effect, doc) vec_push(out, #name);
 #include "ir/intrin.def"
   static const char *const dtypes[] = {"int8",    "int16",    "int32",  "int64",   "uint8",
                                        "uint16",  "uint32",   "uint64", "float16", "float32",

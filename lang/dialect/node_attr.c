@@ -126,12 +126,20 @@ static Value tensor_attr(Node *x, const char *name, Span span) {
   return sinfo_attr(value_node(info), name);
 }
 
+/* Types of outputs, of which several are a tuple's. */
+static Value out_infos(RelaxCall *c) {
+  NodeVec infos = c->sinfo_args;
+  if (infos.len < 2 || !call_has_outputs(c->op)) return value_absent();
+  return exprs_value(NODES(sinfo_tuple(infos, c->node.span)));
+}
+
 static Value relax_attr(Value v, const char *name, Span span) {
+  if (IS(RelaxCall, v.node) && str_same(name, "sinfo_args"))
+    return out_infos(AS(RelaxCall, v.node));
   Value said = IS(Op, v.node) ? op_definition_attr(v.node, name) : value_absent();
   if (said.type) return said;
   Node *info = sinfo_of(v.node);
-  if (str_same(name, "struct_info") || str_same(name, "ty"))
-    return info ? value_node(info) : value_none();
+  if (str_same(name, "struct_info")) return info ? value_node(info) : value_none();
   Value x = IS(TensorStructInfo, info)  ? tensor_attr(v.node, name, span)
             : IS(ShapeStructInfo, info) ? sinfo_attr(value_node(info), name)
                                         : value_absent();
@@ -306,11 +314,19 @@ static Value thread_of(Node *n) {
                          .iter_kind = ITER_THREAD, .thread_tag = loop->thread_tag));
 }
 
+/* Today's names of what was struct info. */
+static const char *name_of_then(const char *name) {
+  static const char *const names[][2] = {
+      {"ty_args", "sinfo_args"}, {"ret_ty", "ret_struct_info"}, {"ty", "struct_info"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (str_same(name, names[i][0])) return names[i][1];
+  return name;
+}
+
 /* What its kind calls by that name, beyond the fields. */
 static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_attr(v, name);
-  if (node_family(n->kind) == FAMILY_STMT && str_same(name, "stmt")) return v; /* of get_sref() */
   if (IS(For, n) && str_same(name, "thread_binding")) return thread_of(n);
   if (IS(IRModule, n)) return module_value_attr(v, name);
   if (IS(IndexMap, n)) return index_map_attr(v, name);
@@ -322,9 +338,12 @@ static Value special_attr(Value v, const char *name, Span span) {
 }
 
 Value node_get_attr(Value v, const char *name, Span span) {
+  name = name_of_then(name);
   Value x = special_attr(v, name, span);
   if (!x.type) x = node_field_attr(v.node, name);
-  return x.type ? x : builtin_method(node_methods, NODE_METHODS, v, name);
+  if (!x.type) x = builtin_method(node_methods, NODE_METHODS, v, name);
+  Value class = x.type ? x : node_class_of(v.node);
+  return x.type || !class.type ? x : class.type->get_attr(class, name, span);
 }
 
 void node_attr_names(Value v, StrVec *out) {

@@ -239,6 +239,7 @@ const ValueType type_node_class = {.name = "type",
                                    .call = make,
                                    .get_attr = class_attr,
                                    .has_instance = has_instance,
+                                   .binary = class_binary,
                                    .equal = class_equal,
                                    .hash = class_hash};
 
@@ -246,10 +247,15 @@ static Value class_value(const NodeClass *c) {
   return value_of(&type_node_class, (void *)(uintptr_t)c);
 }
 
+/* Asked for every `relax.Call` of a pass that is written in the language: names are compared once,
+ * when they are interned. */
 Value node_class_find(const char *ns, const char *name) {
+  static const char *names[CLASSES];
+  if (!names[0])
+    for (int i = 0; i < CLASSES; i++) names[i] = str_intern(classes[i].maker.name);
+  name = str_intern(name);
   for (int i = 0; i < CLASSES; i++)
-    if (str_same(classes[i].ns, ns) && str_same(classes[i].maker.name, name))
-      return class_value(&classes[i]);
+    if (names[i] == name && str_same(classes[i].ns, ns)) return class_value(&classes[i]);
   return value_absent();
 }
 

@@ -35,6 +35,28 @@ static Value new_var(BuiltinCall *call, bool is_size) {
 Value tir_var(BuiltinCall *call) { return new_var(call, false); }
 Value tir_size_var(BuiltinCall *call) { return new_var(call, true); }
 
+/* tir.IterVar((0, n), "i", tir.IterVar.DataPar): a Range, or where it begins and ends; a variable,
+ * or the name of a new one. */
+Value tir_iter_var(BuiltinCall *call) {
+  bool ends = ARG(0).type == &type_tuple || ARG(0).type == &type_list;
+  NodeVec pair = ends ? to_exprs(ARG(0), SPAN(0)) : (NodeVec){0};
+  if (ends && pair.len != 2)
+    raise("ValueError", SPAN(0), "a domain begins and ends: 2 values are needed, not %d", pair.len);
+  Node *dom = ends                    ? range_between(pair.at[0], pair.at[1], SPAN(0))
+              : value_is_none(ARG(0)) ? NULL
+                                      : need(ARG(0), NK_Range, "'dom' of IterVar", SPAN(0));
+  DataType t = dom ? AS(Range, dom)->extent->dtype : INT32;
+  Node *var = ARG(1).type == &type_str ? var_new(value_text(ARG(1)), t, SPAN(1))
+                                       : need(ARG(1), NK_Var, "'var' of IterVar", SPAN(1));
+  int64_t kind = value_as_int(ARG(2), "'iter_type' of IterVar", SPAN(2));
+  if (kind < 0 || kind >= ITER_KINDS)
+    raise("ValueError", SPAN(2),
+          "'iter_type' is IterVar.DataPar, CommReduce, Ordered, Opaque or ThreadIndex");
+  const char *tag = value_as_text(ARG(3), "'thread_tag' of IterVar", SPAN(3));
+  return value_node(MAKE(IterVar, call->span, VOID_TYPE, .dom = dom, .var = var,
+                         .iter_kind = (IterKind)kind, .thread_tag = *tag ? str_intern(tag) : NULL));
+}
+
 /* tir.Add(a, b): the node itself, not folded. The class's name is the builtin's. */
 Value tir_operator(BuiltinCall *call) {
   int kind = NK_Add;
@@ -200,13 +222,12 @@ Value relax_tuple_get_item(BuiltinCall *call) {
 
 Value relax_call_new(BuiltinCall *call) {
   Node *op = to_relax(ARG(0), SPAN(0));
-  NodeVec args = {0}, infos = {0};
+  NodeVec args = {0};
   ValueVec items = value_to_vec(ARG(1), SPAN(1));
   for each (Value, v, &items) vec_push(&args, to_relax(*v, SPAN(1)));
-  if (!value_is_none(ARG(3))) {
-    items = value_to_vec(ARG(3), SPAN(3));
-    for each (Value, v, &items) vec_push(&infos, to_sinfo(*v, SPAN(3)));
-  }
+  NodeVec infos = to_sinfos(ARG(3), SPAN(3));
+  if (infos.len == 1 && IS(TupleStructInfo, infos.at[0]) && call_has_outputs(op))
+    infos = AS(TupleStructInfo, infos.at[0])->fields;
   return value_node(relax_call(op, args, attrs_arg(ARG(2), SPAN(2)), infos, call->span));
 }
 

@@ -333,19 +333,28 @@ static const char *function_name(Value index, Span span) {
   return value_as_text(index, "the name of a function", span);
 }
 
+/* Nodes that are sequences of their parts. */
+static const NodeVec *parts_of(const Node *n) {
+  if (IS(ShapeExpr, n)) return &AS(ShapeExpr, n)->values;
+  return IS(SeqStmt, n) ? &AS(SeqStmt, n)->stmts : NULL;
+}
+
+static Value part_of(Value v, const NodeVec *parts, Value index, Span span) {
+  if (index.type == &type_slice)
+    return value_get_item(value_tuple(value_to_vec(v, span)), index, span);
+  int64_t i = value_as_int(index, "the index of a part", span);
+  if (i < 0) i += parts->len;
+  if (i < 0 || i >= parts->len)
+    raise("IndexError", span, "a %s of %d parts has no index %ld", node_kind_name(v.node->kind),
+          parts->len, (long)i);
+  return value_node(parts->at[i]);
+}
+
 static Value node_get_item(Value v, Value index, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_item(n, index, span);
-  if (IS(ShapeExpr, n) && index.type == &type_slice)
-    return value_get_item(value_tuple(value_to_vec(v, span)), index, span);
-  if (IS(ShapeExpr, n)) {
-    NodeVec dims = AS(ShapeExpr, n)->values;
-    int64_t i = value_as_int(index, "the index of a shape", span);
-    if (i < 0) i += dims.len;
-    if (i < 0 || i >= dims.len)
-      raise("IndexError", span, "a shape of %d dims has no index %ld", dims.len, (long)i);
-    return value_node(dims.at[i]);
-  }
+  const NodeVec *parts = parts_of(n);
+  if (parts) return part_of(v, parts, index, span);
   if (IS(Array, n) || IS(Dict, n)) return value_get_item(from_attr(n), index, span);
   if (node_is_relax(n)) return tuple_item(n, index, span);
   if (IS(IRModule, n)) {
@@ -389,7 +398,8 @@ static void node_set_item(Value v, Value index, Value x, Span span) {
 static int64_t node_length(Value v, Span span) {
   Node *n = v.node;
   if (IS(Array, n)) return AS(Array, n)->items.len;
-  if (IS(ShapeExpr, n)) return AS(ShapeExpr, n)->values.len;
+  const NodeVec *parts = parts_of(n);
+  if (parts) return parts->len;
   if (IS(Tuple, n)) return AS(Tuple, n)->fields.len;
   if (node_is_relax(n) && IS(TupleStructInfo, sinfo_of(n)))
     return AS(TupleStructInfo, sinfo_of(n))->fields.len;

@@ -463,8 +463,10 @@ Value op_namespace_find(Namespace *ns, const char *name) {
   return value_absent();
 }
 
-void op_namespace_names(Namespace *ns, StrVec *out) {
-  const char *prefix = str_format("relax.%s", prefix_of(ns));
+void op_namespace_names(Namespace *ns, StrVec *out) { op_names_below(prefix_of(ns), out); }
+
+void op_names_below(const char *prefix, StrVec *out) {
+  prefix = str_format("relax.%s", prefix);
   size_t n = strlen(prefix);
   for (int i = 0; i < stdlib_name_count; i++)
     if (strncmp(stdlib_names[i].name, prefix, n) == 0) vec_push(out, stdlib_names[i].name + n);

@@ -92,7 +92,7 @@ static Value value_handle(const ValueType *type, void *object) {
 }
 void *handle_object(Value v) { return ((Handle *)v.object)->object; }
 
-static const ValueType type_packed;
+const ValueType type_packed;
 
 static void marshal(Marshal *m, Value v, Span span) {
   int64_t i;
@@ -246,7 +246,7 @@ double packed_seconds(Value function, const ValueVec *args, int64_t number, Span
   return seconds;
 }
 
-static const ValueType type_packed = {.name = "packed function", .call = packed_call};
+const ValueType type_packed = {.name = "packed function", .call = packed_call};
 
 Value value_packed(TvmsFunc *f) { return value_handle(&type_packed, f); }
 

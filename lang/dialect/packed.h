@@ -17,6 +17,7 @@ void release_handle(void *handle); /* the finalizer */
  * error. */
 TvmsFunc *packed_of_value(Value f, Span span);
 /* A packed function as a callable value; takes the reference over. */
+extern const ValueType type_packed, type_built_module;
 Value value_packed(TvmsFunc *f);
 /* How long `number` calls of a function take, one after the other, with the same arguments. */
 double packed_seconds(Value function, const ValueVec *args, int64_t number, Span span);

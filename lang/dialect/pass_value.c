@@ -15,31 +15,6 @@ typedef struct PassValue {
 static const ValueType type_passes;
 static Value value_passes(Pipeline p);
 
-/* Under a PassContext that watches passes or switches some off each is run on its own. */
-typedef struct Watched {
-  const Pipeline *pipeline;
-  Value context;
-  Node *module;
-  Span span;
-} Watched;
-
-static void run_watched(void *job) {
-  Watched *w = job;
-  Value run = value_get_attr(w->context, str_intern("_run"), w->span);
-  for each (PassCall, c, w->pipeline) {
-    Pipeline one = {0};
-    vec_push(&one, *c);
-    Value args[] = {value_passes(one), value_node(w->module), value_str(c->pass->name)};
-    w->module = value_call_with(run, 3, args, w->span).node;
-  }
-}
-
-static Value current_context(Span span);
-static bool is_watched(Value context, Span span) {
-  return value_truth(value_get_attr(context, str_intern("instruments"), span), span) ||
-         value_truth(value_get_attr(context, str_intern("disabled_pass"), span), span);
-}
-
 typedef struct TargetText {
   const char *text;
   const Target *target;
@@ -61,15 +36,7 @@ static const Target *current_target(Span span) {
 }
 
 static Node *run_pipeline(const Pipeline *p, Node *m, Span span) {
-  static bool watching; /* the passes of run_watched themselves */
-  Value context = watching ? value_absent() : current_context(span);
-  if (watching || !is_watched(context, span)) return pipeline_run(p, m, current_target(span), NULL);
-  Watched w = {p, context, m, span};
-  watching = true;
-  Error *e = eval_protect(run_watched, &w);
-  watching = false;
-  if (e) error_raise(e);
-  return w.module;
+  return pipeline_run(p, m, current_target(span), NULL);
 }
 
 /* A function alone is nobody's to call: a private one is public while passes run, for them not to
@@ -149,6 +116,7 @@ static const ValueType type_pass_class = {
 /* ---- passes written in script ---- */
 
 typedef struct ScriptPass {
+  int64_t opt_level;
   Value body; /* a function, an object with transform_module or transform_function, or a class of
                  such objects, made with the options of the pipeline */
 } ScriptPass;
@@ -184,16 +152,16 @@ static Node *run_script_pass(Node *n, const PassContext *context) {
   return out.node;
 }
 
-static const Pass *script_pass(const char *name, PassLevel level, Value body) {
+static const Pass *script_pass(const char *name, PassLevel level, int64_t opt_level, Value body) {
   Value doc = value_find_attr(body, str_intern("__doc__"), (Span){0});
   const char *text = doc.type == &type_str ? value_text(doc) : "a pass written in script";
   return NEW(Pass, .name = str_intern(name), .level = level, .doc = text, .run = run_script_pass,
-             .definition = NEW(ScriptPass, .body = body));
+             .definition = NEW(ScriptPass, .opt_level = opt_level, .body = body));
 }
 
 static Value lone_pass(const Pass *p) {
   Pipeline one = {0};
-  vec_push(&one, ((PassCall){p, {0}}));
+  vec_push(&one, ((PassCall){.pass = p, .is_direct = true}));
   return value_passes(one);
 }
 
@@ -201,35 +169,88 @@ static Value lone_pass(const Pass *p) {
 static Value make_script_pass(Value f, CallArgs *args) {
   const Pass *p = f.object;
   ScriptPass *s = p->definition;
-  return lone_pass(script_pass(p->name, p->level, value_call(s->body, args)));
+  return lone_pass(script_pass(p->name, p->level, s->opt_level, value_call(s->body, args)));
 }
 static const ValueType type_script_pass_class = {
     .name = "pass", .call = make_script_pass, .repr = pass_class_repr};
 
-static Value define_pass(PassLevel level, Value name, Value body, Span span) {
+static Value define_pass(PassLevel level, Value opt_level, Value name, Value body, Span span) {
   if (body.type != &type_function && body.type != &type_class)
     raise("TypeError", span, "a pass is a function or a class, found %s", value_type_name(body));
   if (value_is_none(name)) name = value_get_attr(body, str_intern("__name__"), span);
-  const Pass *p = script_pass(value_as_text(name, "the name of a pass", span), level, body);
-  if (!pass_define(p)) raise("ValueError", span, "there is a pass '%s' already", p->name);
+  int64_t least =
+      value_is_none(opt_level) ? 0 : value_as_int(opt_level, "the opt_level of a pass", span);
+  const Pass *p = script_pass(value_as_text(name, "the name of a pass", span), level, least, body);
+  pass_define(p); /* in texts of pipelines a name of the table stays the table's */
   if (body.type == &type_function) return lone_pass(p);
   return value_of(&type_script_pass_class, (void *)(uintptr_t)p);
 }
 
 static Value decorate_pass(BuiltinCall *call) {
   ValueVec *given = value_items(call->self);
-  return define_pass((PassLevel)given->at[0].integer, given->at[1], ARG(0), call->span);
+  return define_pass((PassLevel)given->at[0].integer, given->at[1], given->at[2], ARG(0),
+                     call->span);
 }
 static const Builtin pass_decorator = {"pass", "pass_func", decorate_pass, "makes it a pass"};
 
 /* @module_pass, @module_pass(opt_level=0, name="X"). */
 static Value pass_of_level(BuiltinCall *call, PassLevel level) {
-  if (!value_is_none(ARG(0))) return define_pass(level, ARG(2), ARG(0), call->span);
-  return value_method(&pass_decorator, value_tuple_of(2, value_int(level), ARG(2)));
+  if (!value_is_none(ARG(0))) return define_pass(level, ARG(1), ARG(2), ARG(0), call->span);
+  return value_method(&pass_decorator, value_tuple_of(3, value_int(level), ARG(1), ARG(2)));
 }
 static Value module_pass(BuiltinCall *call) { return pass_of_level(call, PASS_MODULE); }
 static Value function_pass(BuiltinCall *call) { return pass_of_level(call, PASS_GRAPH); }
 static Value prim_func_pass(BuiltinCall *call) { return pass_of_level(call, PASS_PRIM); }
+
+/* ---- PassContext: passes that are left out, and who watches ---- */
+
+typedef struct Watched {
+  const PassCall *call;
+  Node *module;
+  const Target *target;
+  Value context;
+} Watched;
+
+/* run(mod) of PassContext._run: the pass alone. */
+static Value run_alone(BuiltinCall *call) {
+  const Watched *w = call->self.object;
+  return value_node(pass_run(w->call, to_module(ARG(0), SPAN(0)), w->target));
+}
+static const Builtin alone = {"run", "mod", run_alone, "one pass"};
+static const ValueType type_watched = {.name = "pass"};
+
+static void run_watched(void *job) {
+  Watched *w = job;
+  Span span = w->module->span;
+  Value args[] = {value_method(&alone, value_of(&type_watched, w)), value_node(w->module),
+                  value_str(w->call->pass->name)};
+  Value out = value_call_with(value_get_attr(w->context, str_intern("_run"), span), 3, args, span);
+  w->module = to_module(out, span);
+}
+
+static bool is_left_out(Value context, const PassCall *call, Span span) {
+  ScriptPass *s = call->pass->definition;
+  Value args[] = {value_str(call->pass->name), value_int(s && !call->is_direct ? s->opt_level : 0)};
+  Value allows = value_get_attr(context, str_intern("_allows"), span);
+  return !value_truth(value_call_with(allows, 2, args, span), span);
+}
+
+/* Passes that others run on their way may be left out, too, but are told to nobody. */
+static Node *watched_pass(const PassCall *call, Node *m, const Target *target) {
+  static bool is_inside;
+  if (!library_is_loaded("tvm.transform")) return pass_run(call, m, target);
+  Span span = m->span;
+  Value context = current_context(span);
+  if (is_left_out(context, call, span)) return m;
+  bool told = value_truth(value_get_attr(context, str_intern("instruments"), span), span);
+  if (is_inside || !told) return pass_run(call, m, target);
+  Watched *w = NEW(Watched, .call = call, .module = m, .target = target, .context = context);
+  is_inside = true;
+  Error *e = eval_protect(run_watched, w);
+  is_inside = false;
+  if (e) error_raise(e);
+  return w->module;
+}
 
 /* ---- the namespace ---- */
 
@@ -257,7 +278,8 @@ static Value transform_sequential(BuiltinCall *call) {
   for each (Value, v, &passes) {
     if (v->type != &type_passes)
       raise("TypeError", SPAN(0), "expected passes, found %s", value_type_name(*v));
-    for each (PassCall, c, &((PassValue *)v->object)->pipeline) vec_push(&all, *c);
+    for each (PassCall, c, &((PassValue *)v->object)->pipeline)
+      vec_push(&all, ((PassCall){.pass = c->pass, .options = c->options}));
   }
   return value_passes(all);
 }
@@ -265,8 +287,6 @@ static Value transform_sequential(BuiltinCall *call) {
 #define PASS_DECORATOR_ARGS                                                                        \
   "pass_func=None, opt_level=None, name=None, required=None, traceable=False"
 static const Builtin transform_names[] = {
-    {"Sequential", "passes, opt_level=None, name=None, required=None", transform_sequential,
-     "passes one after the other: a list, or a pipeline as text"},
     {"module_pass", PASS_DECORATOR_ARGS, module_pass,
      "makes f(mod, ctx), or a class with transform_module, a pass on modules"},
     {"function_pass", PASS_DECORATOR_ARGS, function_pass,
@@ -275,11 +295,19 @@ static const Builtin transform_names[] = {
      "makes f(func, mod, ctx), or a class with transform_function, a pass on tensor programs"},
 };
 
+static const Builtin sequential = {"Sequential", "passes, opt_level=None, name=None, required=None",
+                                   transform_sequential,
+                                   "passes one after the other: a list, or a pipeline as text"};
+static const TypeObject pass_class = {.type = &type_passes, .constructor = &sequential};
+
 Value transform_namespace(void) {
   static Value ns;
   if (ns.type) return ns;
+  watched_pass_hook = watched_pass;
   ns = value_namespace("tvm.transform");
   namespace_add_builtins(ns, transform_names, sizeof transform_names / sizeof *transform_names);
+  namespace_set_class(ns, "Pass", &pass_class);
+  namespace_set_class(ns, "Sequential", &pass_class);
   ((Namespace *)ns.object)->find = find_pass;
   ((Namespace *)ns.object)->names = pass_names;
   ((Namespace *)ns.object)->is_part = true;

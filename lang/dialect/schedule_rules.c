@@ -45,8 +45,7 @@ static Value target_number(BuiltinCall *call) {
 static Value target_architecture(BuiltinCall *call) {
   const Target *t =
       target_parse(value_as_text(call->args[0], "a target", call->spans[0]), call->spans[0]);
-  bool has_one = map_has(&t->options, str_intern("arch"));
-  return value_int(has_one ? target_gpu_number(target_gpu(t)) : 0);
+  return value_int(target_gpu_number(target_gpu(t)));
 }
 
 static Value target_feature(BuiltinCall *call) {
@@ -55,11 +54,17 @@ static Value target_feature(BuiltinCall *call) {
   return value_bool(target_has(target_parse(text, call->spans[0]), feature, call->spans[1]));
 }
 
+static Value target_llvm_version(BuiltinCall *call) {
+  (void)call;
+  return value_int(TVMS_LLVM);
+}
+
 static const Builtin target_builtins[] = {
     {"attrs", "target", target_attrs, "the numbers of a processor that schedules go by"},
     {"architecture", "target", target_architecture, "80 of sm_80; 0: it is no GPU of NVIDIA's"},
     {"option", "target, name", target_number, "the number that an option of a target has"},
-    {"has", "target, feature", target_feature, "has the processor a feature?"}};
+    {"has", "target, feature", target_feature, "has the processor a feature?"},
+    {"llvm_version", "", target_llvm_version, "the major version of LLVM"}};
 
 Value target_namespace(void) {
   static Value ns;

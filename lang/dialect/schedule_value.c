@@ -3,6 +3,7 @@
 #include "lang/dialect/trace_value.h"
 #include "lang/dialect/node_class.h"
 #include "lang/dialect/packed.h"
+#include "lang/dialect/schedule_place.h"
 #include "lang/value/object.h"
 
 #define ARG(i)  call->args[i]
@@ -149,9 +150,16 @@ static Value fork_seed(BuiltinCall *call) {
   return value_int((int64_t)(schedule_fork_seed(schedule_of(call)) >> 33));
 }
 static Value get(BuiltinCall *call) {
+  if (ARG(0).type == &type_sref) return value_node(sref_stmt(ARG(0)));
   Node *n = schedule_get(schedule_of(call), random_arg(call), call->span);
   int64_t i;
   return expr_is_const_int(n, &i) ? value_int(i) : value_node(n);
+}
+/* Of a random variable, or of a statement that was got before. */
+static Value get_sref(BuiltinCall *call) {
+  Schedule *s = schedule_of(call);
+  Node *n = random_arg(call);
+  return value_sref(s, IS(Block, n) || IS(For, n) ? n : schedule_get(s, n, call->span), call->span);
 }
 static Value remove_rv(BuiltinCall *call) {
   schedule_remove(schedule_of(call), random_arg(call), call->span);
@@ -176,7 +184,8 @@ static const Builtin schedule_methods[] = {
     {"fork_seed", "", fork_seed, "draws a seed for another schedule"},
     {"get", "rand_var_or_sref", get,
      "the block, loop or integer that a random variable stands for"},
-    {"get_sref", "rand_var_or_stmt", get, "the same as get"},
+    {"get_sref", "rand_var_or_stmt", get_sref,
+     "where a block or loop stands: stmt, parent, seq_index"},
     {"remove_rv", "rand_var", remove_rv, "forgets a random variable"},
     {"can_decompose_padding", "block, loop", can_decompose_padding,
      "would decompose_padding be done?"},
@@ -235,11 +244,7 @@ static Value new_schedule(BuiltinCall *call) {
   int64_t seed = value_is_none(ARG(1)) ? 0 : value_as_int(ARG(1), "a seed", SPAN(1));
   ScheduleOptions options = {
       .seed = (uint64_t)seed, .verifies = debug_arg(call, 2), .render = render_arg(call, 3)};
-  Value s = value_schedule(schedule_new(m, options));
-  bool lone = !value_is_node(ARG(0), NK_IRModule);
-  if (lone)
-    schedule_work_on(s.object, AS(GlobalVar, AS(IRModule, m)->globals.at[0])->name, SPAN(0));
-  return s;
+  return value_schedule(schedule_new(m, options));
 }
 
 /* ---- tensor intrinsics ---- */
@@ -274,6 +279,7 @@ const Builtin tensor_intrin_builtins[] = {
 const int tensor_intrin_builtin_count =
     sizeof tensor_intrin_builtins / sizeof *tensor_intrin_builtins;
 
-const Builtin schedule_builtin = {
+static const Builtin schedule_builtin = {
     "Schedule", "mod, seed=None, debug_mask='none', error_render_level='detail', enable_check=True",
     new_schedule, "a schedule of the tensor programs of a module"};
+const TypeObject schedule_class = {.type = &type_schedule, .constructor = &schedule_builtin};

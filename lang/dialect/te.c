@@ -245,6 +245,12 @@ static Value te_create_prim_func(BuiltinCall *call) {
     vec_push(te_of(*v)->stage ? &outputs : &inputs, *v);
   }
   Node *f = te_prim_func("main", inputs, outputs, call->span);
+  if (!value_is_none(ARG(1))) {
+    DataType t = to_dtype(ARG(1), SPAN(1));
+    if (t.code != DTYPE_INT || t.lanes != 1)
+      raise("ValueError", SPAN(1), "indices are signed integers, not %s", dtype_text(t));
+    f = te_with_index_dtype(f, t);
+  }
   return value_node(func_with_attr(f, "global_symbol", string_imm("main", call->span)));
 }
 
@@ -312,7 +318,8 @@ static const Builtin te_names[] = {
     {"reduce", "reducer, sources, axis", te_reduce, "reduction by a T.comm_reducer"},
     {"same_dim", "a, b", te_same_dim, "are two dims equal? None: not known"},
     {"simplify", "expr", te_simplify, "a simpler form of a dim"},
-    {"create_prim_func", "ops", te_create_prim_func, "a PrimFunc of operands and results"},
+    {"create_prim_func", "ops, index_dtype_override=None", te_create_prim_func,
+     "a PrimFunc of operands and results"},
 };
 
 /* te.exp, te.const, te.var: names of T under te. */
@@ -328,5 +335,6 @@ Value te_namespace(void) {
   ((Namespace *)ns.object)->find = te_find;
   ((Namespace *)ns.object)->is_part = true;
   namespace_add_builtins(ns, te_names, sizeof te_names / sizeof *te_names);
+  namespace_set(ns, "Tensor", value_type(&type_te));
   return ns;
 }

@@ -37,6 +37,8 @@ Value te_placeholder(const char *name, NodeVec shape, DataType t, Span span);
 
 /* The function of `inputs` that fills `outputs` (buffers of both, in order, are its parameters). */
 Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span span);
+/* The program with indices of that dtype (te_index.c). */
+Node *te_with_index_dtype(Node *prim_func, DataType to);
 
 /* For one operator's expansion. Tensors made between the two are forgotten at the end. Ints of the
  * script are int64 there in shapes and indices, as the dims of graph tensors are, and constant dims

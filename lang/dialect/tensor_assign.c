@@ -88,8 +88,10 @@ static void bind_frame(NameBinder *b, const char *name, Frame *f, Span span) {
   env_set(b->suite->env, name, v);
 }
 
-/* Scopes in a list or tuple begin here, one after the other; it holds what they bind instead. */
+/* Scopes in a list or tuple begin here, one after the other; it holds what they bind instead, and
+ * what T.meta_var held. */
 static Value open_frames(Suite *s, Value v) {
+  if (v.type == &type_meta) return *(Value *)v.object;
   if (v.type == &type_frame && ((Frame *)v.object)->kind == FRAME_WRAP) {
     Frame *f = v.object;
     suite_add(s, f->wrapper, true);
@@ -134,7 +136,6 @@ static void assign(NameBinder *b, Ast *target, Value v, Span span) {
     suite_add(b->suite, f->wrapper, true);
     v = f->bound;
   }
-  if (several && v.type == &type_meta) v = *(Value *)v.object;
   bind_target(&b->base, target, v, span);
 }
 

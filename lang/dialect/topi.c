@@ -10,11 +10,9 @@ static Map *tensors;
 
 static const struct {
   const char *topi, *op;
-} other_names[] = {{"transpose", "permute_dims"},
-                   {"concatenate", "concat"},
-                   {"cast", "astype"},
-                   {"nn.dense", "linear"},
-                   {"elemwise_sum", "add"}};
+} other_names[] = {
+    {"transpose", "permute_dims"}, {"concatenate", "concat"}, {"cast", "astype"},
+    {"nn.dense", "linear"},        {"nn.matmul", "matmul"},   {"elemwise_sum", "add"}};
 
 /* ---- arguments ---- */
 
@@ -152,8 +150,18 @@ static const ValueType type_topi = {
 
 /* ---- the namespaces, which are those of R ---- */
 
+static const char *prefix_of(const Namespace *ns) {
+  return str_same(ns->name, "tvm.topi") ? "" : ns->name + strlen("tvm.topi.");
+}
+
+static void topi_names(Namespace *ns, StrVec *out) {
+  op_names_below(*prefix_of(ns) ? str_format("%s.", prefix_of(ns)) : "", out);
+}
+
 static Value topi_find(Namespace *ns, const char *name) {
-  const char *prefix = str_same(ns->name, "tvm.topi") ? "" : ns->name + strlen("tvm.topi.");
+  const char *prefix = prefix_of(ns);
+  Value x = library_attr(ns->name, name);
+  if (x.type && x.type != &type_namespace) return x;
   const char *full = str_intern(*prefix ? str_format("%s.%s", prefix, name) : name);
   for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
     if (str_same(full, other_names[i].topi)) full = other_names[i].op;
@@ -161,13 +169,13 @@ static Value topi_find(Namespace *ns, const char *name) {
   bool computes = info && (!value_is_none(definition_of(info)->compute) ||
                            !value_is_none(definition_of(info)->sugar));
   if (computes) return value_of(&type_topi, (void *)(uintptr_t)info);
-  Value x = library_attr(ns->name, name);
-  if (x.type || *prefix) return x;
+  if (*prefix) return value_absent();
   Value inner = value_find_attr(graph_namespace(), str_intern(name), (Span){0});
   const char *dotted = str_intern(str_format("tvm.topi.%s", name));
   if (inner.type != &type_namespace && !namespace_library->has(dotted)) return value_absent();
   Value v = value_namespace(dotted);
   ((Namespace *)v.object)->find = topi_find;
+  ((Namespace *)v.object)->names = topi_names;
   ((Namespace *)v.object)->is_part = true;
   return v;
 }
@@ -177,6 +185,7 @@ Value topi_namespace(void) {
   if (ns.type) return ns;
   ns = value_namespace("tvm.topi");
   ((Namespace *)ns.object)->find = topi_find;
+  ((Namespace *)ns.object)->names = topi_names;
   ((Namespace *)ns.object)->is_part = true;
   return ns;
 }

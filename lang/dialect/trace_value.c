@@ -94,8 +94,14 @@ static Value apply_json(BuiltinCall *call) {
   return value_none();
 }
 
-const Builtin trace_builtins[] = {
+static const Builtin trace_builtins[] = {
     {"from_json", "json_obj", from_json, "the trace that as_json gave"},
     {"apply_json_to_schedule", "json_obj, sch", apply_json, "runs the steps of as_json"},
 };
-const int trace_builtin_count = sizeof trace_builtins / sizeof *trace_builtins;
+
+static Value trace_static(const char *name) {
+  for (size_t i = 0; i < sizeof trace_builtins / sizeof *trace_builtins; i++)
+    if (str_same(trace_builtins[i].name, name)) return value_builtin(&trace_builtins[i]);
+  return value_absent();
+}
+const TypeObject trace_class = {.type = &type_trace, .get_static = trace_static};

@@ -36,6 +36,8 @@ Value build_namespace(void) {
       {"build", "mod, target=None", build, "compiles a module for this process"}};
   Value ns = value_namespace("_build");
   namespace_add_builtins(ns, rows, sizeof rows / sizeof *rows);
+  namespace_set(ns, "Module", value_type(&type_built_module));
+  namespace_set(ns, "PackedFunc", value_type(&type_packed));
   return ns;
 }
 
@@ -92,6 +94,8 @@ static Value tvm_register_func(BuiltinCall *call) {
 static Value tvm_get_global_func(BuiltinCall *call) {
   TvmsFunc *f;
   if (tvms_func_find(&f, value_as_text(ARG(0), "the name of a function", SPAN(0)))) {
+    Value written = value_dict_get(library_attr("_registry", "functions"), ARG(0));
+    if (written.type) return written;
     if (value_truth(ARG(1), SPAN(1))) return value_none();
     raise("ValueError", call->span, "%s", tvms_last_error());
   }
@@ -229,13 +233,11 @@ Value tvm_namespace(void) {
   namespace_set(relax, "op", graph_namespace());
   namespace_set(relax, "transform", transform_namespace());
   namespace_set(tir, "transform", transform_namespace());
-  namespace_add_builtins(tir, &schedule_builtin, 1);
+  namespace_set_class(tir, "Schedule", &schedule_class);
   Value intrins = value_namespace("tvm.tir.TensorIntrin");
   namespace_add_builtins(intrins, tensor_intrin_builtins, tensor_intrin_builtin_count);
   namespace_set(tir, "TensorIntrin", intrins);
-  Value traces = value_namespace("tvm.tir.Trace");
-  namespace_add_builtins(traces, trace_builtins, trace_builtin_count);
-  namespace_set(tir, "Trace", traces);
+  namespace_set_class(tir, "Trace", &trace_class);
   namespace_set(ns, "relax", relax);
   namespace_set(ns, "te", te_namespace());
   namespace_set(ns, "topi", topi_namespace());

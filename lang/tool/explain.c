@@ -1,5 +1,7 @@
 /* explain.c -- `tvms explain E0312`: what a code of an error or warning stands for, with a text
- * that has the fault and one that hasn't. */
+ * that has the fault and one that hasn't. `tvms explain --target cuda FILE` is explain_kernel.c's.
+ */
+#include "lang/tool/explain.h"
 #include "lang/tool/tool.h"
 #include <stdio.h>
 
@@ -62,8 +64,24 @@ static DiagCode find(const char *name) {
 
 int tool_explain(int argc, char **argv) {
   int status;
+  ExplainKernels kernels = {0};
+  const Option options[] = {
+      {"--target", 't', &kernels.target, NULL,
+       "explain the kernels of a file for this GPU: \"cuda -arch=sm_90\""},
+      {"--kernel", 'k', &kernels.kernel, NULL, "one of them, by name"},
+      {"--sizes", 0, &kernels.sizes, NULL,
+       "values of variables in shapes: \"n=4096,m=8\"; else 1024"},
+      {"--module", 'm', &kernels.module, NULL, "one module of several, by name"},
+      {"--json", 0, NULL, &kernels.json, "print all figures as JSON, a line for each kernel"}};
   bool is_flag = argc > 1 && strncmp(argv[1], "-W", 2) == 0;
-  if (!is_flag && !options_parse(NULL, 0, &argc, argv, &status)) return status;
+  if (!is_flag && !options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))
+    return status;
+  if (kernels.kernel && !kernels.target) kernels.target = "cuda";
+  if (kernels.target) {
+    if (argc != 2) return usage_error("explain", argc < 2 ? "which file?" : "one file at a time");
+    kernels.path = argv[1];
+    return explain_kernels(&kernels);
+  }
   if (argc < 2) return list_codes(), STATUS_OK;
   for (int i = 1; i < argc; i++) {
     DiagCode c = find(argv[i]);

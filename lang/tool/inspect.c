@@ -2,6 +2,7 @@
  * ONNX model is looked into by onnx.c. */
 #include "lang/tool/tool.h"
 #include "target/describe.h"
+#include "target/speed/registers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,6 +25,17 @@ static int failed(const char *path, const char *why) {
   return STATUS_ERROR;
 }
 
+/* Of a text of PTX: its kernels, and the registers that a thread of each takes. */
+static int inspect_ptx(const char *path, const char *file, size_t n) {
+  PtxKernelVec kernels = ptx_kernels(str_copy_n(file, n));
+  if (!kernels.len) return failed(path, "it has no kernel");
+  printf("%s\n", path);
+  for each (const PtxKernel, k, &kernels)
+    printf("kernel    %s: about %d registers, %lld bytes of shared memory, %d instructions\n",
+           k->name, k->registers, (long long)k->shared, k->instructions);
+  return STATUS_OK;
+}
+
 static int inspect(char *path, const char *dims) {
   if (is_onnx(path)) return onnx_inspect(path, dims);
   struct stat s;
@@ -33,6 +45,7 @@ static int inspect(char *path, const char *dims) {
   void *file = n ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
   close(fd);
   if (file == MAP_FAILED) return failed(path, "it is empty, or no regular file");
+  if (str_ends(path, ".ptx")) return inspect_ptx(path, file, n);
   const char *text = find_description(file, n);
   munmap(file, n);
   if (!text)

@@ -182,9 +182,30 @@ static const Builtin methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
+/* Bytes as bytearrays, also in a list or tuple. */
+static Value lifted(Value v) {
+  if (v.type == &type_bytes) {
+    StrObject *b = v.object;
+    return new_array(b->text, b->len);
+  }
+  if (v.type != &type_list && v.type != &type_tuple) return v;
+  ValueVec out = {0};
+  for each (Value, x, value_items(v)) vec_push(&out, lifted(*x));
+  return v.type == &type_list ? value_list(out) : value_tuple(out);
+}
+
+/* A method of bytes, whose results are bytearrays. */
+static Value call_lifted(Value f, CallArgs *args) {
+  return lifted(value_call(*(Value *)f.object, args));
+}
+static const ValueType type_lifted_method = {.name = "builtin_function_or_method",
+                                             .call = call_lifted};
+
 static Value get_attr(Value v, const char *name, Span span) {
   Value own = builtin_method(methods, METHODS, v, name);
-  return own.type ? own : value_find_attr(as_bytes(v), name, span);
+  if (own.type) return own;
+  Value method = value_find_attr(as_bytes(v), name, span);
+  return method.type ? value_of(&type_lifted_method, gc_copy(&method, sizeof method)) : method;
 }
 static void attr_names(Value v, StrVec *out) {
   builtin_names(methods, METHODS, out);
@@ -215,4 +236,9 @@ static Value construct(BuiltinCall *c) {
 }
 static const Builtin constructor = {"bytearray", "source?, encoding?, errors?, /", construct,
                                     "bytes that can be changed"};
-const TypeObject bytearray_type_object = {.type = &type_bytearray, .constructor = &constructor};
+static Value get_static(const char *name) {
+  Value f = bytes_type_object.get_static(name);
+  return f.type ? value_of(&type_lifted_method, gc_copy(&f, sizeof f)) : f;
+}
+const TypeObject bytearray_type_object = {
+    .type = &type_bytearray, .constructor = &constructor, .get_static = get_static};

@@ -415,4 +415,5 @@ const ValueType type_class = {.name = "type",
                               .contains = contains,
                               .truth = truth,
                               .call = call,
+                              .binary = class_binary,
                               .hash = hash};

@@ -15,6 +15,11 @@ void namespace_add_builtins(Value ns, const Builtin *table, int n) {
   for (int i = 0; i < n; i++) namespace_set(ns, table[i].name, value_builtin(&table[i]));
 }
 
+void namespace_set_class(Value ns, const char *name, const TypeObject *definition) {
+  type_define(definition);
+  namespace_set(ns, name, value_type(definition->type));
+}
+
 /* ---- the registry ---- */
 
 typedef struct Registered {

@@ -21,6 +21,7 @@ static void ellipsis_repr(Value v, Str *out) {
 }
 
 const ValueType type_none = {.name = "NoneType",
+                             .binary = class_binary,
                              .truth = none_truth,
                              .repr = none_repr,
                              .equal = same_type,

@@ -27,6 +27,15 @@ Value value_type_of(Value v) {
                                                                        : v.type);
 }
 
+/* A class may count others' instances as its own: __instances__ of typing.Sequence. */
+static bool is_instance_of(Value v, ClassObject *class, Span span) {
+  if (class == &object_class) return true;
+  bool is_own =
+      v.type == &type_instance && class_is_subclass(((InstanceObject *)v.object)->class, class);
+  Value *others = is_own ? NULL : names_get(&class->attrs, INTERNED("__instances__"));
+  return is_own || (others && value_is_instance(v, *others, span));
+}
+
 bool value_is_instance(Value v, Value type, Span span) {
   if (type.type == &type_tuple) {
     stack_check(span);
@@ -34,10 +43,7 @@ bool value_is_instance(Value v, Value type, Span span) {
       if (value_is_instance(v, *t, span)) return true;
     return false;
   }
-  if (type.type == &type_class)
-    return type.object == &object_class ||
-           (v.type == &type_instance &&
-            class_is_subclass(((InstanceObject *)v.object)->class, type.object));
+  if (type.type == &type_class) return is_instance_of(v, type.object, span);
   if (type.type->has_instance) return type.type->has_instance(type, v);
   if (type.type == &type_none) return v.type == &type_none;
   if (type.type != &type_type)
@@ -86,12 +92,26 @@ static void attr_names(Value v, StrVec *out) {
 /* list[int], dict[str, int]: what stands in annotations. */
 static Value get_item(Value v, Value index, Span span) { return (void)index, (void)span, v; }
 
-/* int | None */
-static Value binary(AstOp op, Value a, Value b, Span span) {
+static bool is_class(Value v) {
+  return v.type == &type_type || v.type == &type_none || v.type == &type_class ||
+         v.type->has_instance;
+}
+
+static bool add_classes(ValueVec *out, Value v) {
+  if (is_class(v)) return vec_push(out, v), true;
+  if (v.type != &type_tuple) return false;
+  for each (Value, x, value_items(v)) {
+    if (!is_class(*x)) return false;
+    vec_push(out, *x);
+  }
+  return true;
+}
+
+Value class_binary(AstOp op, Value a, Value b, Span span) {
   (void)span;
-  bool types = (a.type == &type_type || a.type == &type_none || a.type == &type_class) &&
-               (b.type == &type_type || b.type == &type_none || b.type == &type_class);
-  return op == AST_BITOR && types ? value_tuple_of(2, a, b) : value_absent();
+  ValueVec all = {0};
+  if (op != AST_BITOR || !add_classes(&all, a) || !add_classes(&all, b)) return value_absent();
+  return value_tuple(all);
 }
 
 static uint64_t hash(Value v) { return (uint64_t)(uintptr_t)v.object >> 4; }
@@ -102,7 +122,7 @@ const ValueType type_type = {.name = "type",
                              .attr_names = attr_names,
                              .get_item = get_item,
                              .call = call,
-                             .binary = binary,
+                             .binary = class_binary,
                              .hash = hash};
 
 /* ---- descriptors: property, staticmethod, classmethod ---- */

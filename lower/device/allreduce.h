@@ -14,10 +14,13 @@ typedef struct Allreduce {
   int64_t count, groups; /* threads of a group, groups of a block */
   bool in_a_row;         /* the threads of a group have neighbouring numbers in the block */
   int warp;              /* threads that exchange registers; 1: none */
+  bool by_hand;          /* ThreadSync sees to no barriers in the function */
   Span span;
 } Allreduce;
 
 Node *allreduce_barrier(Span span);
+/* Before the memory is used again, in another step of a loop: where ThreadSync does not. */
+void allreduce_end(Allreduce *a, NodeVec *stmts);
 Node *allreduce_source(Allreduce *a, int i); /* what a thread brings: nothing where cond fails */
 Node *allreduce_give(Allreduce *a, int i, Node *value); /* to what the call names */
 Node *allreduce_int(Allreduce *a, int64_t value);

@@ -6,12 +6,16 @@ LowerDevice lower_device(const Target *target) {
     const char *name;
     DLDeviceType type;
     int align;
-  } kinds[] = {{"opencl", kDLOpenCL, 1}, {"cuda", kDLCUDA, 16}, {"metal", kDLMetal, 1}};
+    bool takes_sizes;
+  } kinds[] = {{"opencl", kDLOpenCL, 1, false},
+               {"cuda", kDLCUDA, 16, false},
+               {"metal", kDLMetal, 16, false},
+               {"webgpu", kDLWebGPU, 256, true}};
   for (size_t i = 0; target && i < sizeof kinds / sizeof *kinds; i++)
     if (str_same(kinds[i].name, target->device))
       return (LowerDevice){true, kinds[i].type, (int)target_option_int(target, "device-id"),
-                           kinds[i].align};
-  return (LowerDevice){false, kDLCPU, 0, 1};
+                           kinds[i].align, kinds[i].takes_sizes};
+  return (LowerDevice){false, kDLCPU, 0, 1, false};
 }
 
 static WalkResult find_launch(Walker *w, Node *n) {
@@ -69,4 +73,29 @@ int launch_axis(const char *tag) {
 
 bool is_device_function(Node *f) {
   return IS(PrimFunc, f) && dict_get_int(AS(PrimFunc, f)->attrs, "tvms.device", 0) != 0;
+}
+
+/* ---- matrix instructions ---- */
+
+Node *warp_lane(Node *const vars[3], const int64_t extents[3], Span span) {
+  Node *thread = int_imm(INT32, 0, span);
+  int64_t before = 1;
+  for (int d = 0; d < 3; d++) {
+    if (!vars[d]) continue;
+    Node *var = expr_cast(INT32, vars[d], span);
+    thread = expr_add(thread, expr_mul(var, int_imm(INT32, before, span)));
+    before *= extents[d];
+  }
+  return expr_floormod(thread, int_imm(INT32, 32, span));
+}
+
+Node *mma_store_pair(const Call *store, Node *lane, int pair) {
+  Span span = lane->span;
+  Call *pointer = AS(Call, store->args.at[2]);
+  Node *pitch = expr_cast(INT32, store->args.at[5], span), *four = int_imm(INT32, 4, span);
+  Node *row = expr_add(expr_floordiv(lane, four), int_imm(INT32, pair / 2 * 8, span));
+  Node *column = expr_mul(expr_floormod(lane, four), int_imm(INT32, 2, span));
+  column = expr_add(column, int_imm(INT32, pair % 2 * 8, span));
+  Node *first = expr_cast(INT32, pointer->args.at[2], span);
+  return expr_add(first, expr_add(expr_mul(row, pitch), column));
 }

@@ -25,4 +25,25 @@ enum { LAUNCH_AXES = 6 };
  * variables, from memory that each thread has for itself, or from a call with effects. */
 bool may_differ(Map *differs, Node *n);
 
+/* ---- shared memory ---- */
+
+/* Of an Allocate: where the array lies in the piece that is told at launch, in bytes
+ * (MergeSharedMemoryAllocations). */
+#define SHARED_OFFSET "tvms.shared_offset"
+int64_t shared_array_offset(const Allocate *n); /* -1: it has no place */
+int64_t shared_array_bytes(const Allocate *n);  /* in units of what an array is aligned to */
+/* Of all arrays in a launch: bytes that a block needs. */
+int64_t shared_bytes(Node *launch);
+
+/* ---- matrix instructions ---- */
+
+/* The number of a thread in its warp of 32, int32, by the variables of threadIdx.x, .y, .z (NULL:
+ * there is none) and how many there are. */
+Node *warp_lane(Node *const vars[3], const int64_t extents[3], Span span);
+
+/* T.mma_store stores a tile of 16 x 16: a thread has four pairs of neighbours, in two rows and two
+ * columns eight apart. Where one begins, in elements of the pointer that is T.tvm_access_ptr. */
+enum { MMA_STORE_PAIRS = 4 };
+Node *mma_store_pair(const Call *store, Node *lane, int pair);
+
 #endif

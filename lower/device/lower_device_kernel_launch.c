@@ -2,7 +2,8 @@
  *
  * In:  host functions that call functions with attribute tvms.device (after SplitHostDevice).
  * Out: tvms_device_launch with the numbers of blocks and threads, which the launches at the head of
- * the function give, and the bytes of shared memory that is told at launch; memory that a host
+ * the function give, the bytes of shared memory that is told at launch, and for devices that want
+ * it the bytes behind each pointer; memory that a host
  * function allocates, and constants that it hands over, are the device's. The argument `source`
  * names the function: who writes device code puts the text there. */
 #include "lower/device/device.h"
@@ -30,6 +31,37 @@ static Node *scalar_bits(Host *h, Node *value) {
   return expr_cast(INT64, value, h->span);
 }
 
+typedef struct Sizes {
+  Node *pointer, *nbytes; /* the largest of its buffers, as far as that is known */
+} Sizes;
+
+static WalkResult note_size(Walker *w, Node *n) {
+  Sizes *s = w->context;
+  if (!IS(Buffer, n)) return WALK_ON;
+  Buffer *b = AS(Buffer, n);
+  int64_t known, most;
+  if (b->data != s->pointer || b->shape.len != 1) return WALK_PRUNE;
+  Node *size = expr_cast(INT64, b->shape.at[0], n->span);
+  size = expr_mul(size, int_imm(INT64, dtype_nbytes(b->elem), n->span));
+  bool smaller = s->nbytes && expr_is_const_int(size, &known) &&
+                 expr_is_const_int(s->nbytes, &most) && known <= most;
+  if (!smaller) s->nbytes = size;
+  return WALK_PRUNE;
+}
+
+static WalkResult stop_at_own(Walker *w, Node *n) {
+  return IS(Var, n) && !map_has(w->context, n) ? WALK_STOP : WALK_ON;
+}
+
+/* The bytes that a kernel sees behind a pointer, by its parameters; 0: not known. */
+static Node *bytes_behind(PrimFunc *kernel, Node *pointer, Map *params, Span span) {
+  Sizes s = {.pointer = pointer};
+  Walker w = {.enter = note_size, .context = &s}, own = {.enter = stop_at_own, .context = params};
+  walk(&w, kernel->body);
+  bool known = s.nbytes && walk(&own, s.nbytes);
+  return known ? substitute(s.nbytes, params) : int_imm(INT64, 0, span);
+}
+
 static Node *dims_of(Host *h, PrimFunc *kernel, NodeVec args) {
   Map bound = {0};
   Node *dims[LAUNCH_AXES];
@@ -41,6 +73,10 @@ static Node *dims_of(Host *h, PrimFunc *kernel, NodeVec args) {
         expr_cast(INT64, substitute(AS(AttrStmt, n)->value, &bound), h->span);
   for (int i = 0; i < LAUNCH_AXES; i++) vec_push(&out, dims[i]);
   vec_push(&out, int_imm(INT64, lower_dynamic_shared(kernel).nbytes, h->span));
+  for (int i = 0; h->device.takes_sizes && i < args.len; i++)
+    vec_push(&out, dtype_is_handle(args.at[i]->dtype)
+                       ? bytes_behind(kernel, kernel->params.at[i], &bound, h->span)
+                       : int_imm(INT64, 0, h->span));
   return host_array(h, "dims", INT64, out);
 }
 

@@ -43,16 +43,7 @@ static _Noreturn void refuse(Matrix *m, Node *n, const char *what) {
 
 /* ---- threads ---- */
 
-static Node *lane_of(const Matrix *m, Span span) {
-  Node *thread = number(0, span);
-  int64_t before = 1;
-  for (int d = 0; d < 3; d++) {
-    if (!m->vars[d]) continue;
-    thread = expr_add(thread, times(expr_cast(INT32, m->vars[d], span), before));
-    before *= m->extents[d];
-  }
-  return modulo(thread, WARP);
-}
+static Node *lane_of(const Matrix *m, Span span) { return warp_lane(m->vars, m->extents, span); }
 
 /* The threads of the warp wait for each other; all must come. */
 static void meet(Matrix *m, NodeVec *out, Span span) {

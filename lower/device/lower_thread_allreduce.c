@@ -4,8 +4,9 @@
  * constant number of threads.
  * Out: exchanges within warps where the target has them (warp_allreduce.c). Else through shared
  * memory: each thread puts its values into shared memory; then half of the threads take in those of
- * the other half, until the first has all. Barriers stand between, and before the memory is used
- * again. */
+ * the other half, until the first has all. Barriers stand between. One before the memory is used
+ * again is for ThreadSync to put, which comes later, unless the function has its barriers by hand
+ * (tvms.manual_sync). */
 #include "lower/device/allreduce.h"
 
 typedef struct Thread {
@@ -20,6 +21,7 @@ typedef struct Lowering {
   int n;
   NodeVec memory; /* shared buffers of the launch that is open */
   int warp;       /* of the target */
+  bool by_hand;   /* the function has its barriers */
 } Lowering;
 
 /* ---- reading the call ---- */
@@ -69,6 +71,10 @@ static Node *linear(const Lowering *l, bool reduces, int64_t *count, Span span) 
 Node *allreduce_barrier(Span span) {
   return stmt_evaluate(
       expr_call("tvm_storage_sync", INT32, NODES(string_imm("shared", span)), span), span);
+}
+
+void allreduce_end(Allreduce *a, NodeVec *stmts) {
+  if (a->by_hand) vec_push(stmts, allreduce_barrier(a->span));
 }
 
 Node *allreduce_int(Allreduce *a, int64_t value) { return int_imm(INT32, value, a->span); }
@@ -153,7 +159,7 @@ static Node *through_memory(Allreduce *a) {
   }
   for (int i = 0; i < a->results.len; i++)
     vec_push(&stmts, allreduce_give(a, i, value_at(a, i, allreduce_int(a, 0))));
-  vec_push(&stmts, allreduce_barrier(a->span));
+  allreduce_end(a, &stmts);
   return stmt_seq(stmts, a->span);
 }
 
@@ -175,6 +181,7 @@ static Node *lower(Lowering *l, Allreduce *a) {
   a->group = linear(l, false, &a->groups, a->span);
   a->in_a_row = groups_in_a_row(l);
   a->warp = l->warp;
+  a->by_hand = l->by_hand;
   Node *body = allreduce_fits_warps(a) ? allreduce_by_warps(a) : through_memory(a);
   for each (Node *, b, &a->memory) vec_push(&l->memory, *b);
   return body;
@@ -218,8 +225,8 @@ static Node *rewrite(Mutator *m, Node *n) {
 
 Node *pass_lower_thread_allreduce(Node *n, const PassContext *context) {
   bool is_device = lower_device(context->target).is_device;
-  Lowering l = {.warp =
-                    is_device ? (int)target_option_int(context->target, "thread_warp_size") : 1};
+  Lowering l = {.warp = is_device ? (int)target_option_int(context->target, "thread_warp_size") : 1,
+                .by_hand = dict_get_int(AS(PrimFunc, n)->attrs, "tvms.manual_sync", 0) != 0};
   Mutator m = {.rewrite = rewrite, .context = &l};
   return mutate_children(&m, n);
 }

@@ -11,7 +11,6 @@ typedef struct Limits {
   const Target *target;
   const TargetGpu *gpu; /* whose other limits hold; or NULL */
   int64_t most_threads, most_shared;
-  int64_t shared;  /* bytes, of the launch that is open */
   Map differs;     /* variables that may differ by thread of a block */
   Node *divergent; /* the branch or loop that not all threads come to, or NULL */
 } Limits;
@@ -34,23 +33,19 @@ static void check_scope(Limits *l, Node *n, const char *scope) {
                     has_warps ? ", warp, wmma" : ""));
 }
 
-static WalkResult add_shared(Walker *w, Node *n) {
+static WalkResult check_allocation(Walker *w, Node *n) {
   Limits *l = w->context;
   if (!IS(Allocate, n)) return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
   Allocate *a = AS(Allocate, n);
   const char *scope = AS(Var, a->var)->scope;
   check_scope(l, n, scope);
   bool is_shared = scope && str_begins(scope, "shared");
-  int64_t nbytes = dtype_nbytes(a->elem), extent;
-  for each (Node *, e, &a->extents) {
-    bool known = expr_is_const_int(*e, &extent);
-    if (!known && is_shared)
+  int64_t extent;
+  for each (Node *, e, &a->extents)
+    if (is_shared && !expr_is_const_int(*e, &extent))
       refuse(l, n,
              str_format("the size of shared memory '%s' must be a constant, but is %s",
                         AS(Var, a->var)->name, ir_print(*e, NULL)));
-    nbytes = known ? nbytes * extent : 0;
-  }
-  if (is_shared) l->shared += nbytes;
   return WALK_ON;
 }
 
@@ -147,18 +142,18 @@ static void check_threads(Limits *l, Node *launch) {
 }
 
 static void check_shared(Limits *l, Node *launch) {
-  if (l->shared > l->most_shared)
+  int64_t nbytes = shared_bytes(launch);
+  if (nbytes > l->most_shared)
     refuse(l, launch,
            str_format("a block has %lld bytes of shared memory, but the target has at most %lld: "
                       "choose smaller tiles, or fewer stages of a pipeline (or, if the device can "
                       "do more, build with -max_shared_memory_per_block=%lld)",
-                      (long long)l->shared, (long long)l->most_shared, (long long)l->shared));
+                      (long long)nbytes, (long long)l->most_shared, (long long)nbytes));
 }
 
 static void check_launch(Limits *l, Node *launch) {
   check_threads(l, launch);
-  l->shared = 0;
-  Walker w = {.enter = add_shared, .context = l},
+  Walker w = {.enter = check_allocation, .context = l},
          barriers = {.enter = find_divergence, .context = l};
   walk(&w, launch);
   walk(&barriers, launch);

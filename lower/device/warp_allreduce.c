@@ -3,7 +3,7 @@
  * A thread takes in the value of the thread `step` numbers on, for steps that halve, until the
  * first one of its warp has all; the order is that of a tree, the same in every run. Groups larger
  * than a warp put one value for each warp into shared memory, and every warp reduces these again.
- * At last the first thread of each warp gives its values to the others. */
+ * At last the first thread of a group of neighbours gives its values to the others. */
 #include "lower/device/allreduce.h"
 
 static bool is_power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
@@ -85,13 +85,15 @@ static Node *put_warps(Exchange *x, Node *slot, Node *lane) {
               .then = stmt_seq(stmts, a->span));
 }
 
-static void get_warps(Exchange *x, Node *first, Node *lane, int64_t warps) {
+/* Of the warps, by each group of `width` neighbours: so every thread has all at the end. */
+static void get_warps(Exchange *x, Node *first, Node *lane, int64_t warps, int64_t width) {
   Allreduce *a = x->a;
+  lane = expr_floormod(lane, allreduce_int(a, width));
   Node *is_one = expr_binary(NK_LT, lane, allreduce_int(a, warps), a->span);
   for (int i = 0; i < x->values.len; i++) {
     DataType t = x->values.at[i]->dtype;
     Node *value = expr_load(a->memory.at[i], NODES(expr_add(first, lane)), a->span);
-    if (warps < a->warp)
+    if (warps < width)
       value =
           expr_call("if_then_else", t,
                     NODES(is_one, value, expr_cast(t, a->by->identity.at[i], a->span)), a->span);
@@ -116,8 +118,10 @@ Node *allreduce_by_warps(Allreduce *a) {
   reduce(&x, a->warp, false);
   Node *put = close(&x, put_warps(&x, slot, lane));
   while (width < warps) width *= 2;
-  get_warps(&x, first, lane, warps);
+  get_warps(&x, first, lane, warps, width);
   reduce(&x, width, true);
   Node *get = close(&x, give_all(&x));
-  return stmt_seq(NODES(put, allreduce_barrier(a->span), get, allreduce_barrier(a->span)), a->span);
+  NodeVec stmts = NODES(put, allreduce_barrier(a->span), get);
+  allreduce_end(a, &stmts);
+  return stmt_seq(stmts, a->span);
 }

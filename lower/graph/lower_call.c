@@ -136,10 +136,19 @@ static HostValue *tensor_of_object(GraphLower *g, Node *object, TensorStructInfo
   return v;
 }
 
-static void bind_and_check(GraphLower *g, DimCheck check) {
+/* The dims as checked: numbers and bound variables, about which no later check must ask. */
+static NodeVec bind_and_check(GraphLower *g, DimCheck check) {
   DimCheckVec later = {0};
   host_bind_dims(g->host, check, &g->bound, &later);
   host_check_dims(g->host, &later, &g->bound);
+  return graph_dims(g, check.dims);
+}
+
+static HostValue *with_dims(const HostValue *v, NodeVec dims) {
+  HostValue *out = NEW(HostValue);
+  *out = *v;
+  out->dims = dims;
+  return out;
 }
 
 /* The pointer as a variable, over which a buffer can lie. */
@@ -169,7 +178,7 @@ static HostValue *tensor_from(GraphLower *g, Node *bits, Node *type, TensorStruc
                      host_load(h, pointer_to(h, what, INT32, type), INT32, 0));
   NodeVec dims;
   if (sinfo_tensor_shape(&t->node, &dims))
-    bind_and_check(g, (DimCheck){what, v->object, dims, v->dims});
+    v->dims = bind_and_check(g, (DimCheck){what, v->object, dims, v->dims});
   return v;
 }
 
@@ -186,7 +195,7 @@ static HostValue *shape_from(GraphLower *g, Node *object, ShapeStructInfo *s, co
     vec_push(&v->dims,
              host_let(h, str_format("%s_%d", what, i),
                       host_call(h, "tvms_shape_dim", INT64, NODES(object, host_int(h, i)))));
-  if (s->known) bind_and_check(g, (DimCheck){what, NULL, s->values, v->dims});
+  if (s->known) v->dims = bind_and_check(g, (DimCheck){what, NULL, s->values, v->dims});
   return v;
 }
 
@@ -238,15 +247,14 @@ HostValue *graph_match(GraphLower *g, HostValue *v, Node *sinfo, const char *wha
     bool ranks_known =
         v->dims.len == t->ndim && (dtype_is_void(t->elem) || dtype_equal(t->elem, v->elem));
     if (!ranks_known) return graph_unpacked(g, bits, type, sinfo, what);
-    if (sinfo_tensor_shape(sinfo, &dims))
-      bind_and_check(g, (DimCheck){what, object, dims, v->dims});
-    return v;
+    if (!sinfo_tensor_shape(sinfo, &dims)) return v;
+    return with_dims(v, bind_and_check(g, (DimCheck){what, object, dims, v->dims}));
   }
   if (v->kind == HOST_SHAPE && IS(ShapeStructInfo, sinfo) &&
       v->dims.len == AS(ShapeStructInfo, sinfo)->ndim) {
-    if (AS(ShapeStructInfo, sinfo)->known)
-      bind_and_check(g, (DimCheck){what, NULL, AS(ShapeStructInfo, sinfo)->values, v->dims});
-    return v;
+    if (!AS(ShapeStructInfo, sinfo)->known) return v;
+    dims = AS(ShapeStructInfo, sinfo)->values;
+    return with_dims(v, bind_and_check(g, (DimCheck){what, NULL, dims, v->dims}));
   }
   Node *bits, *type;
   graph_packed(g, v, &bits, &type, h->span);

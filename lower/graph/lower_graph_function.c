@@ -254,7 +254,7 @@ static void bind_tuple_dims(GraphLower *g, HostValue *tuple, Node *sinfo) {
 }
 
 /* Dims that stand whole are bound first, for all parameters; the others are checked when all are
- * known. */
+ * known. What is checked is known from there on. */
 static void lower_parameters(GraphLower *g, Function *f) {
   Host *h = g->host;
   DimCheckVec checks = {0};
@@ -286,6 +286,12 @@ static void lower_parameters(GraphLower *g, Function *f) {
     if (IS(TupleStructInfo, sinfo_of(*p)))
       bind_tuple_dims(g, map_get(&g->values, *p), sinfo_of(*p));
   host_check_dims(h, &checks, &g->bound);
+  for each (Node *, p, &f->params) {
+    HostValue *v = map_get(&g->values, *p);
+    NodeVec dims;
+    if (v->kind == HOST_TENSOR && sinfo_tensor_shape(sinfo_of(*p), &dims))
+      v->dims = graph_dims(g, dims);
+  }
 }
 
 /* Memory is planned for no more than the bounds that the function promises. */

@@ -48,6 +48,11 @@ Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span) {
   return memory_call("relax.memory.view", args, sinfo, span);
 }
 
+int64_t memory_align(const Target *target) {
+  int align = lower_device(target).align;
+  return align > MEMORY_ALIGN ? align : MEMORY_ALIGN;
+}
+
 bool memory_may_begin(const Target *target, Node *byte_offset) {
   int align = lower_device(target).align;
   if (align == 1) return true;
@@ -187,9 +192,24 @@ static void enter_bounds(Function *f, Analyzer *a, Node *sinfo) {
   }
 }
 
+/* Dims that a match_cast tells are no less than 0, either. */
+static WalkResult enter_cast(Walker *w, Node *n) {
+  NodeVec dims = {0};
+  if (!IS(MatchCast, n)) return WALK_ON;
+  Node *sinfo = AS(MatchCast, n)->sinfo;
+  if (!sinfo_tensor_shape(sinfo, &dims) && IS(ShapeStructInfo, sinfo))
+    dims = AS(ShapeStructInfo, sinfo)->values;
+  for each (Node *, d, &dims)
+    if (IS(Var, *d))
+      arith_enter(w->context, expr_binary(NK_GE, *d, int_imm((*d)->dtype, 0, n->span), n->span));
+  return WALK_ON;
+}
+
 Analyzer *memory_analyzer(Function *f) {
   Analyzer *a = arith_new();
   for each (Node *, p, &f->params) enter_bounds(f, a, sinfo_of(*p));
+  Walker w = {.enter = enter_cast, .context = a};
+  walk(&w, f->body);
   return a;
 }
 

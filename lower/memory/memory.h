@@ -16,6 +16,7 @@ bool memory_is_root(const Node *value);           /* an allocating call, before 
 Node *memory_call(const char *op, NodeVec args, Node *sinfo, Span span);
 Node *memory_view(Node *of, Node *sinfo, Node *byte_offset, Span span);
 /* May a tensor of a kernel of this target begin there? Not where its vectors would be torn. */
+int64_t memory_align(const Target *target); /* what a plan begins tensors at multiples of */
 bool memory_may_begin(const Target *target, Node *byte_offset);
 Node *memory_new_tensor(Node *sinfo, Span span); /* R.builtin.alloc_tensor */
 Node *memory_var(const char *name, Node *sinfo, Span span);
@@ -100,8 +101,9 @@ enum { MEMORY_ALIGN = 64, MEMORY_TYPICAL_DIM = 64 };
 
 typedef struct PlanItem {
   const Life *life;
-  int64_t size;   /* bytes, a multiple of MEMORY_ALIGN */
+  int64_t size;   /* bytes, a multiple of memory_align */
   int64_t offset; /* found by the planner */
+  IntVec near;    /* numbers of the items whose lives meet its own: by the planner */
 } PlanItem;
 typedef VEC(PlanItem) PlanItems;
 

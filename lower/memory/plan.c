@@ -45,6 +45,47 @@ static int64_t key_area(const PlanItem *i) { return i->size * length_of(i->life)
 static int64_t key_length(const PlanItem *i) { return length_of(i->life); }
 static int64_t key_first(const PlanItem *i) { return -(int64_t)i->life->at; }
 
+/* ---- neighbours ---- */
+
+typedef struct Stay {
+  int begin, end, item;
+} Stay;
+
+static int by_begin(const void *a, const void *b) {
+  const Stay *x = a, *y = b;
+  return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : x->item - y->item;
+}
+
+static void note_near(PlanItem *item, int other) {
+  for (int i = item->near.len - 1; i >= 0; i--)
+    if (item->near.at[i] == other) return;
+  vec_push(&item->near, other);
+}
+
+/* From place to place with those that are alive: chains have many items, but few at a time. */
+static void find_neighbours(PlanItems *items) {
+  VEC(Stay) stays = {0}, alive = {0};
+  for (int i = 0; i < items->len; i++) {
+    items->at[i].near = (IntVec){0};
+    for each (const Segment, s, &items->at[i].life->segments)
+      vec_push(&stays, ((Stay){s->begin, s->end, i}));
+  }
+  qsort(stays.at, (size_t)stays.len, sizeof *stays.at, by_begin);
+  for each (const Stay, now, &stays) {
+    int kept = 0;
+    for (int i = 0; i < alive.len; i++) {
+      Stay other = alive.at[i];
+      if (other.end < now->begin) continue;
+      alive.at[kept++] = other;
+      if (other.item == now->item) continue;
+      note_near(&items->at[now->item], other.item);
+      note_near(&items->at[other.item], now->item);
+    }
+    alive.len = kept;
+    vec_push(&alive, *now);
+  }
+}
+
 /* ---- placing ---- */
 
 static int by_offset(const void *a, const void *b) {
@@ -67,13 +108,12 @@ static int64_t best_gap(PlanItem **neighbours, int n, int64_t size) {
 static int64_t place_in_order(PlanItems *items, const Order *order) {
   PlanItem **near = NEW_ARRAY(PlanItem *, items->len + 1);
   int64_t top = 0;
+  for (int i = 0; i < items->len; i++) items->at[i].offset = -1;
   for (int k = 0; k < items->len; k++) {
     PlanItem *item = &items->at[order[k].item];
     int n = 0;
-    for (int j = 0; j < k; j++) {
-      PlanItem *other = &items->at[order[j].item];
-      if (lives_meet(item->life, other->life)) near[n++] = other;
-    }
+    for each (int, other, &item->near)
+      if (items->at[*other].offset >= 0) near[n++] = &items->at[*other];
     qsort(near, (size_t)n, sizeof *near, by_offset);
     item->offset = best_gap(near, n, item->size);
     if (item->offset + item->size > top) top = item->offset + item->size;
@@ -91,6 +131,7 @@ int64_t plan_items(PlanItems *items) {
     for each (const Segment, s, &item->life->segments)
       if (s->end > places) places = s->end;
   bound = plan_lower_bound(items, places);
+  find_neighbours(items);
   for (size_t k = 0; k < sizeof keys / sizeof *keys && best > bound; k++) {
     for (int i = 0; i < items->len; i++) order[i] = (Order){keys[k](&items->at[i]), i};
     qsort(order, (size_t)items->len, sizeof *order, by_key);

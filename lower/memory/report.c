@@ -40,39 +40,49 @@ static void give_numbers(Numbers *n, Function *f) {
 
 /* ---- reading the plan ---- */
 
-static void add_placed(MemoryUse *use, Numbers *n, const Liveness *live, Node *var, RelaxCall *c) {
-  int i = (int)(intptr_t)map_get(&live->index, var) - 1;
-  REQUIRE(i >= 0, "a root");
-  int64_t nbytes = number_of(n, memory_nbytes(c->sinfo));
-  int64_t size = (nbytes + MEMORY_ALIGN - 1) & ~(int64_t)(MEMORY_ALIGN - 1);
-  PlanItem item = {.life = &live->lives.at[i],
-                   .size = size ? size : MEMORY_ALIGN,
-                   .offset = number_of(n, AS(PrimValue, c->args.at[1])->value)};
-  vec_push(&use->items, item);
-}
-
 typedef struct Read {
   MemoryUse *use;
   Numbers *numbers;
   const Liveness *live;
+  Map storages; /* storages to the bytes of those before + 1: they are drawn one above the other */
 } Read;
+
+static void add_placed(Read *r, Node *var, RelaxCall *c) {
+  int i = (int)(intptr_t)map_get(&r->live->index, var) - 1;
+  REQUIRE(i >= 0, "a root");
+  int64_t nbytes = number_of(r->numbers, memory_nbytes(c->sinfo));
+  int64_t size = (nbytes + MEMORY_ALIGN - 1) & ~(int64_t)(MEMORY_ALIGN - 1);
+  int64_t base = (intptr_t)map_get(&r->storages, c->args.at[0]) - 1;
+  PlanItem item = {.life = &r->live->lives.at[i],
+                   .size = size ? size : MEMORY_ALIGN,
+                   .offset = base + number_of(r->numbers, AS(PrimValue, c->args.at[1])->value)};
+  vec_push(&r->use->items, item);
+}
+
+static void read_cast(Read *r, MatchCast *m) {
+  Walker w = {.enter = give_number, .context = r->numbers};
+  bool defines = IS(ShapeExpr, m->value) && IS(ShapeStructInfo, m->sinfo);
+  if (!defines) {
+    walk(&w, m->sinfo);
+    return;
+  }
+  NodeVec vars = AS(ShapeStructInfo, m->sinfo)->values, values = AS(ShapeExpr, m->value)->values;
+  for (int i = 0; i < vars.len; i++)
+    map_set(&r->numbers->values, vars.at[i], substitute(values.at[i], &r->numbers->values));
+}
 
 static WalkResult read_plan(Walker *w, Node *n) {
   Read *r = w->context;
-  if (IS(MatchCast, n) && IS(ShapeExpr, AS(MatchCast, n)->value) &&
-      IS(ShapeStructInfo, AS(MatchCast, n)->sinfo)) {
-    NodeVec vars = AS(ShapeStructInfo, AS(MatchCast, n)->sinfo)->values;
-    NodeVec values = AS(ShapeExpr, AS(MatchCast, n)->value)->values;
-    for (int i = 0; i < vars.len; i++)
-      map_set(&r->numbers->values, vars.at[i], substitute(values.at[i], &r->numbers->values));
-  }
+  if (IS(MatchCast, n)) read_cast(r, AS(MatchCast, n));
   if (!IS(VarBinding, n)) return WALK_ON;
   Node *value = AS(VarBinding, n)->value;
-  if (is_op_call(value, "relax.memory.alloc_storage"))
+  if (is_op_call(value, "relax.memory.alloc_storage")) {
+    map_set(&r->storages, AS(VarBinding, n)->var, (void *)(intptr_t)(r->use->bytes + 1));
     r->use->bytes +=
         number_of(r->numbers, AS(ShapeExpr, AS(RelaxCall, value)->args.at[0])->values.at[0]);
+  }
   if (is_op_call(value, "relax.memory.alloc_tensor"))
-    add_placed(r->use, r->numbers, r->live, AS(VarBinding, n)->var, AS(RelaxCall, value));
+    add_placed(r, AS(VarBinding, n)->var, AS(RelaxCall, value));
   if (is_op_call(value, "relax.builtin.alloc_tensor")) r->use->unplanned++;
   return WALK_ON;
 }
@@ -84,7 +94,7 @@ MemoryUse *memory_use(Node *module, const char *name) {
   Numbers n = {.arith = memory_analyzer(AS(Function, f))};
   MemoryUse *use = NEW(MemoryUse, .function = name, .places = live->places);
   give_numbers(&n, AS(Function, f));
-  Read r = {use, &n, live};
+  Read r = {.use = use, .numbers = &n, .live = live};
   Walker w = {.enter = read_plan, .context = &r};
   walk(&w, AS(Function, f)->body);
   use->lower_bound = plan_lower_bound(&use->items, use->places);

@@ -229,19 +229,46 @@ static Node *packed_call(Parts *p, Node *binding) {
   return memory_bind(AS(VarBinding, binding)->var, gc_copy(&c, sizeof c));
 }
 
+/* Of the kernel that a binding calls; NULL if it is one part. */
+static Parts *called_parts(Split *split, Node *binding) {
+  Node *call = IS(VarBinding, binding) ? AS(VarBinding, binding)->value : NULL;
+  bool is_direct = IS(RelaxCall, call) && IS(GlobalVar, AS(RelaxCall, call)->op);
+  Parts *p = is_direct ? parts_of(split, AS(RelaxCall, call)->op) : NULL;
+  return p && p->global ? p : NULL;
+}
+
+static void find_programs(Bindings *b, NodeVec bindings, NodeVec *out) {
+  for each (Node *, n, &bindings) {
+    called_parts(b->context, *n);
+    vec_push(out, *n);
+  }
+}
+
 static void rewrite(Bindings *b, NodeVec bindings, NodeVec *out) {
   for each (Node *, n, &bindings) {
-    Node *call = IS(VarBinding, *n) ? AS(VarBinding, *n)->value : NULL;
-    bool is_direct = IS(RelaxCall, call) && IS(GlobalVar, AS(RelaxCall, call)->op);
-    Parts *p = is_direct ? parts_of(b->context, AS(RelaxCall, call)->op) : NULL;
-    vec_push(out, p && p->global ? packed_call(p, *n) : *n);
+    Parts *p = called_parts(b->context, *n);
+    vec_push(out, p ? packed_call(p, *n) : *n);
   }
+}
+
+static void prepare(const Split *split) {
+  NodeVec programs = {0};
+  for (int i = 0; i < split->parts.len; i++) {
+    const Parts *p = split->parts.at[i].value;
+    if (p && p->global) vec_push(&programs, p->ahead);
+  }
+  if (programs.len && prepare_programs_hook) prepare_programs_hook(programs);
 }
 
 Node *pass_split_layout_rewrite_preproc(Node *module, const PassContext *context) {
   (void)context;
   Split split = {.module = module};
   IRModule *m = AS(IRModule, module);
+  for (int i = 0; i < m->functions.len; i++) {
+    Bindings b = {find_programs, &split};
+    if (IS(Function, m->functions.at[i])) memory_rewrite(&b, m->functions.at[i]);
+  }
+  prepare(&split);
   for (int i = 0; i < m->functions.len; i++) {
     if (!IS(Function, m->functions.at[i])) continue;
     Bindings b = {rewrite, &split};

@@ -34,6 +34,7 @@ typedef struct Check {
   Map storages; /* RelaxVar to its size */
   Map effects;  /* PrimFunc to KernelEffects */
   PieceVec all;
+  PieceVec alive; /* all that are not dead, perhaps some that are */
   SizeFacts sizes;
 } Check;
 
@@ -55,8 +56,17 @@ static void spoil(Piece *p, Node *by) {
   p->by = by;
 }
 
+/* Of thousands of pieces few are alive at a time. */
+static void drop_dead(Check *c) {
+  int kept = 0;
+  for each (Piece *, p, &c->alive)
+    if ((*p)->state != DEAD) c->alive.at[kept++] = *p;
+  c->alive.len = kept;
+}
+
 static void write_piece(Check *c, Piece *w) {
-  for each (Piece *, it, &c->all) {
+  drop_dead(c);
+  for each (Piece *, it, &c->alive) {
     Piece *p = *it;
     if (p == w || p->storage == NULL || p->storage != w->storage) continue;
     if (is_base_of(p, w)) {
@@ -71,6 +81,7 @@ static void write_piece(Check *c, Piece *w) {
     for (Piece *b = p->base; b; b = b->base) /* siblings in one whole */
       if (is_base_of(b, w) && b->state == ASSEMBLED) spoil(b, w->var);
   }
+  if (w->state == DEAD) vec_push(&c->alive, w);
   w->state = WRITTEN;
 }
 
@@ -87,7 +98,7 @@ static void read_piece(const Piece *p, const char *reader, Span span) {
 }
 
 static void kill_piece(Check *c, Piece *dead) {
-  for each (Piece *, p, &c->all)
+  for each (Piece *, p, &c->alive)
     if (*p == dead || is_base_of(dead, *p)) (*p)->state = DEAD;
 }
 
@@ -138,6 +149,7 @@ static Held *new_piece(Check *c, Piece p) {
   Piece *made = NEW(Piece, 0);
   *made = p;
   vec_push(&c->all, made);
+  vec_push(&c->alive, made);
   vec_push(&h->pieces, made);
   return h;
 }
@@ -305,6 +317,8 @@ static Held *check_if(Check *c, RelaxIf *n) {
     c->all.at[i]->by = before.by[i];
   }
   for (int i = before.n; i < first.n; i++) c->all.at[i]->state = EMPTY; /* of the other arm */
+  c->alive = (PieceVec){0};
+  for each (Piece *, p, &c->all) vec_push(&c->alive, *p);
   check_seq(c, orelse, "an arm");
   for (int i = 0; i < first.n; i++) {
     bool of_first = i >= before.n, worse = first.states[i] > c->all.at[i]->state;

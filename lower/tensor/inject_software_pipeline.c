@@ -409,9 +409,8 @@ static Node *rewrite(Mutator *m, Node *n) {
 }
 
 Node *pass_inject_software_pipeline(Node *n, const PassContext *context) {
-  const Target *target = context->target;
-  bool has_async =
-      lower_device(target).type == kDLCUDA && target_gpu_number(target_gpu(target)) >= 80;
+  const TargetGpu *gpu = context->target ? target_gpu(context->target) : NULL;
+  bool has_async = target_gpu_number(gpu) >= 80; /* of NVIDIA's, or a simulated one */
   Mutator m = {.rewrite = rewrite, .context = &has_async};
   return mutate_children(&m, n);
 }

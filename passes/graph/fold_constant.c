@@ -5,6 +5,7 @@
  * results of more than max_bytes, unless the operands are as large; what fails when it runs. */
 #include "passes/passes.h"
 
+void (*prepare_programs_hook)(NodeVec programs);
 bool (*evaluate_program_hook)(Node *program, NodeVec operands, NodeVec infos, NodeVec *results);
 
 typedef struct Fold {

@@ -5,13 +5,16 @@
  * calls of private functions that hold the call_tirs; FuseTIR makes programs of them. The algorithm
  * is the one of Roesch et al., "Relay: A High-Level Compiler for Deep Learning" (2019): an operator
  * may join the operator that all uses of its result lead to (its post-dominator), if all on the
- * ways between may. Not: what is not in a dataflow block; programs with a schedule. */
+ * ways between may,
+ * and if the program has no more tensors than kernels of the target have buffers. Not: what is not
+ * in a dataflow block; programs with a schedule. */
 #include "passes/graph/fusion_graph.h"
 #include "passes/graph/group_function.h"
 
 typedef struct Fusion {
   FusionGraph graph;
   int max_depth;
+  int64_t most_buffers; /* of a kernel; 0: any number */
 } Fusion;
 
 /* ---- the ways from a node to its dominator ---- */
@@ -53,10 +56,47 @@ static int calls_on(Ways *w) {
   return calls;
 }
 
+/* ---- what a kernel of the target may have ---- */
+
+typedef struct Operands {
+  Map made, taken; /* RelaxVars of the group, constants and RelaxVars of elsewhere */
+} Operands;
+
+static WalkResult note_operand(Walker *w, Node *n) {
+  Operands *o = w->context;
+  bool is_tensor = (IS(RelaxVar, n) && IS(TensorStructInfo, sinfo_of(n))) || IS(Constant, n);
+  if (is_tensor && !map_has(&o->made, n)) map_set(&o->taken, n, n);
+  return WALK_ON;
+}
+
+/* Would the groups on the ways, as one, have more tensors than a kernel has buffers? */
+static bool has_many_operands(Fusion *f, Ways *w) {
+  Map groups = {0};
+  Operands o = {0};
+  FusionNode *nodes = f->graph.nodes.at;
+  if (!f->most_buffers) return false;
+  for (int i = 0; i < w->seen.len; i++) {
+    FusionNode *group = fusion_group(&f->graph, (int)((FusionNode *)w->seen.at[i].value - nodes));
+    map_set(&groups, group, group);
+  }
+  Walker walker = {.enter = note_operand, .context = &o};
+  for (int i = 0; i < f->graph.nodes.len; i++) {
+    FusionNode *n = &nodes[i];
+    if (!map_has(&groups, fusion_group(&f->graph, i))) continue;
+    Node *value = IS(VarBinding, n->binding) ? AS(VarBinding, n->binding)->value : NULL;
+    if (IS(TupleGetItem, value) && !map_has(&o.made, AS(TupleGetItem, value)->tuple))
+      continue; /* a field of what is made elsewhere */
+    map_set(&o.made, n->var, n->var);
+    if (value) walk(&walker, value);
+  }
+  return o.taken.len + 1 > f->most_buffers;
+}
+
 static void join(Fusion *f, int i, Fits fits) {
   FusionNode *n = &f->graph.nodes.at[i];
   Ways w = {.graph = &f->graph, .sink = n->dominator, .fits = fits};
-  if (!follow(&w, i, f->max_depth) || calls_on(&w) > f->max_depth) return;
+  if (!follow(&w, i, f->max_depth) || calls_on(&w) > f->max_depth || has_many_operands(f, &w))
+    return;
   for (int k = 0; k < w.seen.len; k++)
     fusion_merge(&f->graph, (int)((FusionNode *)w.seen.at[k].value - f->graph.nodes.at),
                  n->dominator);
@@ -174,11 +214,12 @@ static NodeVec grouped(Fusion *f, SharedFunctions *functions) {
 typedef struct FuseOps {
   SharedFunctions functions;
   int max_depth;
+  int64_t most_buffers;
 } FuseOps;
 
 static Node *fuse_block(FuseOps *p, Node *n) {
   BindingBlock b = *AS(BindingBlock, n);
-  Fusion f = {fusion_graph(p->functions.module, &b), p->max_depth};
+  Fusion f = {fusion_graph(p->functions.module, &b), p->max_depth, p->most_buffers};
   for (Phase phase = 0; phase < PHASES; phase++)
     for (int i = 0; i < f.graph.nodes.len; i++) visit(&f, i, phase);
   NodeVec bindings = grouped(&f, &p->functions);
@@ -197,7 +238,8 @@ static Node *rewrite(Mutator *m, Node *n) {
 Node *pass_fuse_ops(Node *module, const PassContext *context) {
   int64_t max_depth = pass_option_int(context, "max_depth");
   FuseOps p = {.functions = {.module = module},
-               .max_depth = max_depth > INT32_MAX ? INT32_MAX : (int)max_depth};
+               .max_depth = max_depth > INT32_MAX ? INT32_MAX : (int)max_depth,
+               .most_buffers = target_most_buffers(context->target)};
   if (pass_option_int(context, "fuse_opt_level") == 0) return module;
   IRModule *m = AS(IRModule, module);
   for (int i = 0; i < m->functions.len; i++) {

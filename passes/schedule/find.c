@@ -25,14 +25,12 @@ static const char *function_for(ScheduleCall *c, const char *func) {
       schedule_fail(c, NULL, "the module has no tensor program '%s'", func);
     return str_intern(func);
   }
-  IRModule *m = AS(IRModule, module);
-  for (int i = 0; i < m->functions.len; i++) {
-    if (!IS(PrimFunc, m->functions.at[i])) continue;
-    if (func) return module_find(module, "main") ? "main" : func;
-    func = AS(GlobalVar, m->globals.at[i])->name;
-  }
-  if (!func) schedule_fail(c, NULL, "the module has no tensor program");
-  return str_intern(func);
+  for each (Node *, f, &AS(IRModule, module)->functions)
+    if (IS(PrimFunc, *f))
+      error_raisef("ValueError", c->span,
+                   "the schedule does not know which function to be working on: give func_name, or "
+                   "call work_on");
+  schedule_fail(c, NULL, "the module has no tensor program");
 }
 
 BlockRef *find_block(ScheduleCall *c, const char *name, const char *func) {

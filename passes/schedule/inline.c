@@ -237,72 +237,83 @@ static void need_one_load(ScheduleCall *c, const Block *b, const Node *buffer, N
   *indices = AS(BufferLoad, l.found.at[0])->indices;
 }
 
-static Range *domain_of(const Block *b, const Node *var) {
-  for each (Node *, v, &b->iter_vars)
-    if (AS(IterVar, *v)->var == var) return AS(Range, AS(IterVar, *v)->dom);
-  return NULL;
-}
-
-static bool is_within(Analyzer *facts, Node *lo, Node *last, const Range *dom) {
-  Node *end = expr_add(dom->min, dom->extent);
-  return arith_can_prove(facts, expr_binary(NK_GE, lo, dom->min, lo->span)) &&
-         arith_can_prove(facts, expr_binary(NK_LT, last, end, lo->span));
-}
-
-static bool is_around(Analyzer *facts, Node *lo, Node *last, const Range *dom) {
-  Node *end = expr_add(dom->min, dom->extent), *one = int_imm(last->dtype, 1, last->span);
-  return arith_can_prove(facts, expr_binary(NK_LE, lo, dom->min, lo->span)) &&
-         arith_can_prove(facts, expr_binary(NK_GE, expr_add(last, one), end, lo->span));
-}
-
-/* The producer writes what the consumer reads, no more and no less: variable i of `read` runs over
- * all values of the producer's index i; a 0 stands for all of a dim of extent 1. One that reads
- * another buffer where the producer ends has steps that none of the producer's belongs to. */
-static void need_all_read(ScheduleCall *c, const Elementwise *producer, const Elementwise *consumer,
-                          NodeVec read) {
+static Map domains_of(const Block *b, Analyzer *facts) {
   Map domains = {0};
-  Analyzer *facts = arith_new();
-  for each (Node *, v, &producer->block->iter_vars) {
+  for each (Node *, v, &b->iter_vars) {
     Range *dom = AS(Range, AS(IterVar, *v)->dom);
     map_set(&domains, AS(IterVar, *v)->var, dom);
     arith_bind_range(facts, AS(IterVar, *v)->var, dom->min, dom->extent);
   }
+  return domains;
+}
+
+/* What the consumer's variables are in the step of the producer that writes the element which they
+ * read: the inverse of `read`, an iteration map, of the indices of that element. Variables that are
+ * in no index take one step only. */
+static Map variables_of_producer(ScheduleCall *c, const Elementwise *producer,
+                                 const Elementwise *consumer, NodeVec read, IterMap *map) {
+  Block *b = consumer->block;
+  Analyzer *facts = arith_new();
+  Map domains = domains_of(b, facts), vars = {0};
+  *map = iter_map_detect(read, &domains, NULL, facts);
+  if (!iter_map_inverse(map, producer->store->indices, &vars)) {
+    Str indices = {0};
+    for each (Node *, i, &read)
+      str_printf(&indices, "%s%s", indices.len ? ", " : "", ir_print(*i, NULL));
+    schedule_fail(
+        c, &b->node,
+        "block '%s' must read '%s' by all of its own variables, so that the element tells "
+        "the step, but it reads [%s]",
+        b->name, AS(Buffer, producer->buffer)->name, str_text(&indices));
+  }
+  for each (Node *, v, &b->iter_vars) {
+    Range *dom = AS(Range, AS(IterVar, *v)->dom);
+    if (!map_has(&vars, AS(IterVar, *v)->var)) map_set(&vars, AS(IterVar, *v)->var, dom->min);
+  }
+  return vars;
+}
+
+static Node *both(Node *a, Node *b) { return a ? expr_and(a, b) : b; }
+
+/* Each element that the consumer reads is one that the producer writes. Where the producer writes
+ * others too, the condition under which its element is read; NULL: all are. */
+static Node *need_all_written(ScheduleCall *c, const Elementwise *producer,
+                              const Elementwise *consumer, const IterMap *read) {
+  Analyzer *facts = arith_new();
+  Map domains = domains_of(producer->block, facts);
   NodeVec written = producer->store->indices;
   bool all = iter_map_detect(written, &domains, NULL, facts).surjective;
-  for (int i = 0; i < read.len; i++) {
-    Range *dom = domain_of(consumer->block, read.at[i]);
-    if (!dom) continue;
-    Node *lo, *hi;
-    bool known = arith_bounds_over(written.at[i], &domains, &lo, &hi);
-    if (!known || !is_within(facts, lo, hi, dom))
-      schedule_fail(c, &consumer->block->node,
-                    "block '%s' does not read all that block '%s' writes", consumer->block->name,
-                    producer->block->name);
-    if (!all || !is_around(facts, lo, hi, dom))
+  Node *condition = NULL;
+  for (int i = 0; i < written.len; i++) {
+    Node *at = written.at[i], *lo, *last, *least, *count, *one = int_imm(at->dtype, 1, at->span);
+    bool known = arith_bounds_over(at, &domains, &lo, &last) &&
+                 iter_sum_range(read->sums.at[i], at->dtype, &least, &count);
+    Node *end = known ? expr_add(least, count) : NULL;
+    if (!all || !known || !arith_can_prove(facts, expr_binary(NK_LE, lo, least, at->span)) ||
+        !arith_can_prove(facts, expr_binary(NK_GE, expr_add(last, one), end, at->span)))
       schedule_fail(c, &consumer->block->node,
                     "block '%s' is not known to write dimension %d of '%s' for all steps of block "
                     "'%s'",
                     producer->block->name, i, AS(Buffer, producer->buffer)->name,
                     consumer->block->name);
+    Node *after = expr_binary(NK_LE, least, at, at->span),
+         *before = expr_binary(NK_LT, at, end, at->span);
+    if (!arith_can_prove(facts, after)) condition = both(condition, after);
+    if (!arith_can_prove(facts, before)) condition = both(condition, before);
   }
+  return condition;
 }
 
-/* What the consumer's variables are in steps of the producer. Those that it reads by no index take
- * one step only. */
-static Map variables_of_producer(ScheduleCall *c, const Elementwise *producer,
-                                 const Elementwise *consumer, NodeVec read) {
-  Map vars = {0};
-  for (int i = 0; i < read.len; i++)
-    if (IS(Var, read.at[i])) map_set(&vars, read.at[i], producer->store->indices.at[i]);
-  for each (Node *, v, &consumer->block->iter_vars) {
-    Range *dom = AS(Range, AS(IterVar, *v)->dom);
-    if (map_has(&vars, AS(IterVar, *v)->var)) continue;
-    if (!expr_is_one(dom->extent))
-      schedule_fail(c, &consumer->block->node,
-                    "block '%s' must read an element for each of its steps", consumer->block->name);
-    map_set(&vars, AS(IterVar, *v)->var, dom->min);
-  }
-  return vars;
+/* The realize of the producer with another block, under a condition on its variables. */
+static Node *realize_under(Node *realize, Node *block, Node *condition) {
+  BlockRealize copy = *AS(BlockRealize, realize);
+  Map values = {0};
+  NodeVec vars = AS(Block, copy.block)->iter_vars;
+  for (int i = 0; i < vars.len; i++)
+    map_set(&values, AS(IterVar, vars.at[i])->var, copy.iter_values.at[i]);
+  copy.block = block;
+  if (condition) copy.predicate = substitute(condition, &values);
+  return gc_copy(&copy, sizeof copy);
 }
 
 void primitive_reverse_compute_inline(ScheduleCall *c) {
@@ -323,14 +334,13 @@ void primitive_reverse_compute_inline(ScheduleCall *c) {
   need_direct_accesses(c, from.func, producer.buffer, ref->node);
   NodeVec indices;
   need_one_load(c, consumer.block, producer.buffer, &indices);
-  Map positions = {0};
-  need_permutation(c, consumer.block, indices, &positions, AS(Buffer, producer.buffer));
-  Map vars = variables_of_producer(c, &producer, &consumer, indices);
-  need_all_read(c, &producer, &consumer, indices);
+  IterMap read;
+  Map vars = variables_of_producer(c, &producer, &consumer, indices, &read);
+  Node *condition = need_all_written(c, &producer, &consumer, &read);
   Inline in = {.mutator = {.rewrite = replace_load}, .call = c, .what = producer};
   Node *body = mutate(&in.mutator, substitute(consumer.block->body, &vars));
-  Node *merged = with_body(c, producer.block, body);
-  schedule_replace(c, ref->func, &producer.block->node, merged);
+  Node *merged = with_body(c, producer.block, body), *realize = realize_of(&from);
+  schedule_replace(c, ref->func, realize, realize_under(realize, merged, condition));
   Place now = place_of(c, ref->func, ref->node);
   take_out(c, &now, producer.buffer);
   schedule_renew(c, ref->node, NULL);

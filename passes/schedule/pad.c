@@ -22,12 +22,13 @@ static int iter_number(const Block *b, const Node *var) {
   return -1;
 }
 
-static void need_own_indices(Einsum *e, NodeVec indices, const Node *buffer) {
-  for each (Node *, i, &indices)
-    if (iter_number(e->block, *i) < 0)
+/* An index is a variable of the block, or the only one that there is. */
+static void need_own_indices(Einsum *e, NodeVec indices, Node *buffer) {
+  Buffer *b = AS(Buffer, buffer);
+  for (int i = 0; i < indices.len; i++)
+    if (iter_number(e->block, indices.at[i]) < 0 && !expr_is_one(b->shape.at[i]))
       schedule_fail(e->call, e->ref->node, "the index %s of '%s' is no variable of block '%s'",
-                    ir_print(*i, NULL), AS(Buffer, (Node *)(uintptr_t)buffer)->name,
-                    e->block->name);
+                    ir_print(indices.at[i], NULL), b->name, e->block->name);
 }
 
 /* The operand is a product of loads and numbers. */
@@ -63,7 +64,7 @@ static void find_extents(Einsum *e) {
 }
 
 static bool is_padded(const Einsum *e, int i) {
-  return !arith_can_prove_equal(arith_new(), e->old.at[i], e->padded.at[i]);
+  return i >= 0 && !arith_can_prove_equal(arith_new(), e->old.at[i], e->padded.at[i]);
 }
 
 /* In a step that is padded each factor is 0, so that what is added is. */
@@ -85,11 +86,11 @@ static void pad_buffer(Einsum *e, Node *old, NodeVec indices, bool is_result) {
   Buffer *b = AS(Buffer, old);
   NodeVec shape = {0}, inner = {0};
   bool any = false;
-  for each (Node *, x, &indices) {
-    int i = iter_number(e->block, *x);
+  for (int k = 0; k < indices.len; k++) {
+    int i = iter_number(e->block, indices.at[k]);
     any |= is_padded(e, i);
-    vec_push(&shape, e->padded.at[i]);
-    vec_push(&inner, e->old.at[i]);
+    vec_push(&shape, i < 0 ? b->shape.at[k] : e->padded.at[i]);
+    vec_push(&inner, i < 0 ? b->shape.at[k] : e->old.at[i]);
   }
   if (!any || map_has(&e->buffers, old)) return;
   Node *new = buffer_new(str_intern(str_format("%s_pad", b->name)), b->elem, shape,

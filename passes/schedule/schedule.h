@@ -49,7 +49,9 @@ Schedule *schedule_copy(const Schedule *s); /* the same random variables are val
 Node *schedule_module(const Schedule *s);
 const Trace *schedule_trace(const Schedule *s);
 void schedule_work_on(Schedule *s, const char *function, Span span);
-const char *schedule_working_on(const Schedule *s); /* NULL: not told */
+/* The function in which blocks are looked up: "main", or the only tensor program, unless another
+ * was named. NULL: there are several. */
+const char *schedule_working_on(const Schedule *s);
 void schedule_set_seed(Schedule *s, uint64_t seed);
 uint64_t schedule_fork_seed(Schedule *s);
 
@@ -65,6 +67,9 @@ Node *schedule_get(const Schedule *s, Node *random_var, Span span);
  * how many variables the block. p: for the message if there is none such. */
 int schedule_rank(const Schedule *s, const Primitive *p, Node *block, Node *buffer, Span span);
 void schedule_remove(Schedule *s, Node *random_var, Span span);
+/* Blocks and loops from the root of its function to a Block or For, with it; raises IndexError if
+ * it is not in the module. */
+NodeVec schedule_path(const Schedule *s, Node *stmt, Span span);
 
 /* ---- tensor intrinsics (tensorize.c) ---- */
 

@@ -41,8 +41,21 @@ const Primitive *primitive_find(const char *name) {
 
 /* ---- schedules ---- */
 
+static const char *entry_of(Node *module) {
+  const char *found = NULL;
+  if (IS(PrimFunc, module_find(module, "main"))) return str_intern("main");
+  IRModule *m = AS(IRModule, module);
+  for (int i = 0; i < m->functions.len; i++) {
+    if (!IS(PrimFunc, m->functions.at[i])) continue;
+    if (found) return NULL;
+    found = AS(GlobalVar, m->globals.at[i])->name;
+  }
+  return found ? str_intern(found) : NULL;
+}
+
 Schedule *schedule_new(Node *module, ScheduleOptions options) {
-  return NEW(Schedule, .module = module, .options = options, .random = options.seed);
+  return NEW(Schedule, .module = module, .options = options, .random = options.seed,
+             .working_on = entry_of(module));
 }
 
 static BlockRef *copied_ref(Map *copies, BlockRef *ref) {
@@ -351,7 +364,7 @@ Node *expr_value(ScheduleCall *c, Node *n) {
 Node *schedule_get(const Schedule *s, Node *random_var, Span span) {
   RandomValue *v = find_value(s, random_var);
   if (!v)
-    error_raisef("ValueError", span, "'%s' is no random variable of this schedule",
+    error_raisef("IndexError", span, "'%s' is no random variable of this schedule",
                  ir_print(random_var, NULL));
   if (v->kind == RANDOM_INT || IS(IntImm, v->node)) return v->node;
   Primitive get = {.name = "get"};
@@ -367,7 +380,21 @@ Node *schedule_get(const Schedule *s, Node *random_var, Span span) {
 
 void schedule_remove(Schedule *s, Node *random_var, Span span) {
   if (!find_value(s, random_var))
-    error_raisef("ValueError", span, "'%s' is no random variable of this schedule",
+    error_raisef("IndexError", span, "'%s' is no random variable of this schedule",
                  ir_print(random_var, NULL));
   map_remove(&s->values, random_var);
+}
+
+NodeVec schedule_path(const Schedule *s, Node *stmt, Span span) {
+  Search search = {.target = stmt};
+  Walker w = {.enter = search_enter, .leave = search_leave, .context = &search};
+  bool missing = true;
+  for each (Node *, f, &AS(IRModule, s->module)->functions)
+    if (missing && IS(PrimFunc, *f)) missing = walk(&w, AS(PrimFunc, *f)->body);
+  if (missing)
+    error_raisef("IndexError", span, "the module of this schedule has no such statement");
+  NodeVec path = {0};
+  for each (Node *, n, &search.path)
+    if (IS(Block, *n) || IS(For, *n)) vec_push(&path, *n);
+  return path;
 }

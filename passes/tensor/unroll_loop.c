@@ -1,5 +1,5 @@
 /* unroll_loop.c -- writes out unrolled loops of constant extent: the body once for each iteration.
- */
+ * Where registers gain nothing by that, loops that were to be unrolled become serial ones. */
 #include "passes/tensor/tensor.h"
 
 enum { MAX_COPIES = 4096 }; /* of one loop: beyond it the code would only grow */
@@ -14,10 +14,15 @@ static bool has_loop(Node *n) {
   return !walk(&w, n);
 }
 
-static bool wants_unrolling(For *f, int64_t extent, int64_t auto_max) {
+typedef struct Unroll {
+  int64_t auto_max;
+  bool is_explicit; /* what is marked as unrolled is written out */
+} Unroll;
+
+static bool wants_unrolling(const Unroll *u, For *f, int64_t extent) {
   if (extent > MAX_COPIES) return false;
-  return f->loop_kind == LOOP_UNROLLED ||
-         (f->loop_kind == LOOP_SERIAL && extent <= auto_max && !has_loop(f->body));
+  return (f->loop_kind == LOOP_UNROLLED && u->is_explicit) ||
+         (f->loop_kind == LOOP_SERIAL && extent <= u->auto_max && !has_loop(f->body));
 }
 
 static Node *unrolled(For *f, int64_t extent) {
@@ -36,9 +41,9 @@ static Node *rewrite(Mutator *m, Node *n) {
   if (node_is_expr(n) || IS(Buffer, n)) return n;
   n = mutate_children(m, n);
   if (!IS(For, n)) return n;
-  int64_t extent, auto_max = *(int64_t *)m->context;
+  int64_t extent;
   For *f = AS(For, n);
-  if (expr_is_const_int(f->extent, &extent) && wants_unrolling(f, extent, auto_max))
+  if (expr_is_const_int(f->extent, &extent) && wants_unrolling(m->context, f, extent))
     return unrolled(f, extent);
   if (f->loop_kind != LOOP_UNROLLED) return n;
   For serial = *f; /* an extent that is not known, or too large */
@@ -47,7 +52,8 @@ static Node *rewrite(Mutator *m, Node *n) {
 }
 
 Node *pass_unroll_loop(Node *n, const PassContext *context) {
-  int64_t auto_max = pass_option_int(context, "auto_max_extent");
-  Mutator m = {.rewrite = rewrite, .context = &auto_max};
+  Unroll u = {pass_option_int(context, "auto_max_extent"),
+              pass_option_int(context, "explicit_unroll") != 0};
+  Mutator m = {.rewrite = rewrite, .context = &u};
   return prim_func_with_body(n, mutate(&m, AS(PrimFunc, n)->body));
 }

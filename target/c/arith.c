@@ -37,7 +37,7 @@ static CText call2(CGen *g, const char *helper, DataType t, CText a, CText b) {
 }
 
 CText c_fit(CGen *g, DataType t, const char *text) {
-  if (t.bits >= 8) return c_text(BINDS_UNARY, "(%s)(%s)", c_type(t), text);
+  if (t.bits >= 8) return c_text(BINDS_UNARY, "(%s)(%s)", c_type(g, t), text);
   const char *helper = is_signed(t) ? "fit" : "fit_unsigned";
   return c_text(BINDS_ATOM, "%s(%s)", c_helper(g, helper, t, VOID_TYPE), text);
 }
@@ -64,7 +64,7 @@ static CText compare(CGen *g, Binary *n, DataType t, CText a, CText b) {
   if (is_known(n, &answer)) {
     c_mark_used(g, n->a, a);
     c_mark_used(g, n->b, b);
-    return c_int(BOOL, answer, true);
+    return c_int(g, BOOL, answer, true);
   }
   return infix(n->node.kind, c_widen(g, a, t), c_widen(g, b, t));
 }
@@ -122,12 +122,13 @@ CText c_binary(CGen *g, Node *node, bool is_index) {
   NodeKind kind = node->kind;
   DataType t = n->a->dtype;
   CText v[2];
+  if (g->dialect->binary) return g->dialect->binary(g, n);
   if (is_index) {
     v[0] = c_index(g, n->a);
     v[1] = c_index(g, n->b);
   } else c_operands(g, 2, (Node *[]){n->a, n->b}, v);
   /* Two literals would be of type int, whatever the dtype. */
-  if (IS(IntImm, n->a) && IS(IntImm, n->b)) v[0] = c_int(t, AS(IntImm, n->a)->value, true);
+  if (IS(IntImm, n->a) && IS(IntImm, n->b)) v[0] = c_int(g, t, AS(IntImm, n->a)->value, true);
   v[1] = c_cast(g, v[1], n->b->dtype, t);
   if (kind >= NK_EQ && kind <= NK_GE) return compare(g, n, t, v[0], v[1]);
   if (kind == NK_Min || kind == NK_Max)

@@ -42,6 +42,7 @@ typedef struct CVar {
   DataType elem;     /* what a pointer is declared to point to, or void */
   bool is_const;     /* nothing is written through the pointer */
   const char *space; /* of a pointer's memory, where the dialect has several: "__global " */
+  const void *place; /* what the dialect knows of a pointer's memory */
 } CVar;
 
 /* What a function does with its variables. */
@@ -55,22 +56,46 @@ typedef enum { CFUNC_KERNEL, CFUNC_PACKED, CFUNC_PARALLEL_BODY, CFUNC_DEVICE } C
 
 typedef struct CGen CGen;
 
+/* A row of helper.def. */
+typedef struct CHelper {
+  const char *name, *c_name, *text;
+} CHelper;
+
 /* What a relative of C spells in another way than C11 does, or can't say. */
 typedef struct CDialect {
-  const char *name;     /* for messages: "the c target" */
-  bool is_host;         /* calls the runtime, may fail, knows #line */
-  bool has_overloads;   /* functions of mathematics have one name for all types */
-  const char *function; /* what stands before a helper */
+  const char *name;       /* for messages: "the c target" */
+  bool is_host;           /* calls the runtime, may fail, knows #line */
+  bool has_overloads;     /* functions of mathematics have one name for all types */
+  const char *function;   /* what stands before a helper */
+  const CHelper *helpers; /* its own rows, with an empty one at the end; or NULL */
   /* The row of helper.def that does better than `name`, or `name`. NULL: there is none. */
   const char *(*helper)(const char *name, DataType t);
-  /* The words for memory that pointers of this scope point to, with a space behind. */
-  const char *(*space)(const char *scope);
+  /* The words for global memory, for what a block shares and for what a thread has, with a space
+   * behind; NULL: pointers tell nothing of it. */
+  const char *spaces[3];
+  /* What makes a block's threads wait for each other: shared memory, global memory. */
+  const char *barriers[2];
   /* The function that gives the bits of one type as another; NULL: a helper does. */
   const char *(*bits)(DataType to, DataType from);
   /* Calls and attributes of its own; false: it has none such. */
   bool (*call)(CGen *g, Call *n, const char *name, CText *out);
   bool (*attribute)(CGen *g, AttrStmt *n);
   void (*allocate)(CGen *g, Allocate *n);
+  /* Why it has no such type, and what to do; NULL: it has. */
+  const char *(*lacks)(DataType t);
+  /* Of a language whose types and expressions are none of C's, all of these; else NULL. */
+  const char *(*type)(DataType t);
+  const char *(*declare)(const char *type, const char *name);
+  const char *discard; /* what stands before a value that nobody takes */
+  CText (*integer)(CGen *g, DataType t, int64_t value);
+  CText (*real)(CGen *g, DataType t, double value);
+  CText (*cast)(CGen *g, CText v, DataType from, DataType to);
+  CText (*select)(CText cond, CText then, CText orelse);
+  CText (*binary)(CGen *g, Binary *n);
+  CText (*load)(CGen *g, BufferLoad *n);
+  void (*store)(CGen *g, BufferStore *n, CText v);
+  /* When a loop goes on, and how; NULL: as in C. */
+  const char *(*loop)(CGen *g, DataType t, const char *var, const char *end);
 } CDialect;
 extern const CDialect c_dialect;
 
@@ -137,15 +162,19 @@ const char *c_temporary(CGen *g);
 
 /* ---- type.c ---- */
 
-const char *c_type(DataType t);                     /* in a variable: "int32_t" */
-const char *c_type_in_memory(DataType t);           /* "uint8_t" for bool */
-const char *c_pointer(DataType elem);               /* "float *", "void *" */
-const char *c_pointer_to(const CVar *v);            /* of its space: "__global float *" */
-const char *c_declare(Node *var, const CVar *v);    /* "float *A" */
-DataType c_compute(DataType t);                     /* float32 for small floats */
-void c_check_type(DataType t, Span span);           /* raises where C has no such type */
-CText c_int(DataType t, int64_t value, bool typed); /* typed: C gives it the type by itself */
-CText c_float(DataType t, double value);
+const char *c_type(CGen *g, DataType t);                  /* in a variable: "int32_t" */
+const char *c_type_in_memory(CGen *g, DataType t);        /* "uint8_t" for bool */
+const char *c_pointer(CGen *g, DataType elem);            /* "float *", "void *" */
+const char *c_pointer_to(CGen *g, const CVar *v);         /* of its space: "__global float *" */
+const char *c_declare(CGen *g, Node *var, const CVar *v); /* "float *A" */
+const char *c_declare_as(CGen *g, DataType t,
+                         const char *name);        /* a variable that is none of the program's */
+DataType c_compute(DataType t);                    /* float32 for small floats */
+void c_check_type(CGen *g, DataType t, Span span); /* raises where C has no such type */
+CText c_int(CGen *g, DataType t, int64_t value,
+            bool typed); /* typed: C gives it the type by itself */
+CText c_float(CGen *g, DataType t, double value);
+const char *c_decimal(double value, bool is_double); /* the shortest that reads back */
 const char *c_string(const char *text);
 
 /* ---- helper.c ---- */
@@ -153,6 +182,7 @@ const char *c_string(const char *text);
 /* The name of a helper for type `t` (and `from`, where the row speaks of two), which it makes. */
 const char *c_helper(CGen *g, const char *name, DataType t, DataType from);
 
+bool c_has_helper(CGen *g, const char *name, DataType t); /* the dialect, a row of its own */
 /* The name of a function that gives the bits of a value of type `from` as one of type `to`. */
 const char *c_bits_function(CGen *g, DataType to, DataType from);
 /* What the names of math.h end in for a type: "f" for float. */
@@ -169,7 +199,11 @@ CText c_index(CGen *g, Node *n); /* sums and products may be taken not to overfl
 CText c_condition(CGen *g, Node *n);
 CText c_binary(CGen *g, Node *n, bool is_index);
 CText c_choice(CGen *g, Node *cond, Node *then, Node *orelse);
+CText c_select(CGen *g, CText cond, CText then,
+               CText orelse); /* no matter which of them are evaluated */
 CText c_cast(CGen *g, CText v, DataType from, DataType to);
+bool c_rounds_twice(DataType from,
+                    DataType to); /* an int that becomes a small float by way of float */
 CText c_fit(CGen *g, DataType t, const char *text); /* of an int's arithmetic, into a narrow type */
 CText c_widen(CGen *g, CText v, DataType t);        /* small floats to float; others as they are */
 CText c_narrow(CGen *g, CText v, DataType t);       /* and back */
@@ -201,6 +235,7 @@ const char *c_join(int n, const CText *args); /* "a, b" */
 /* ---- stmt.c, parallel.c ---- */
 
 void c_line(CGen *g, const char *format, ...) PRINTF_LIKE(2, 3);
+void c_discard(CGen *g, CText v);
 void c_mark_used(CGen *g, Node *n, CText v); /* a value that is not needed, for C compilers */
 void c_stmt(CGen *g, Node *n);
 void c_loop(CGen *g, For *n, const char *begin, const char *end);
@@ -209,11 +244,24 @@ void c_parallel(CGen *g, For *n);
 /* ---- device.c ---- */
 
 void c_take_words(CGen *g, const char *const *words, size_t n); /* no variable has these names */
+void c_take_vector_types(CGen *g);                              /* float4, uint16 and their like */
 /* Takes their names, then writes the device functions. */
 void c_kernels(CGen *g, void (*write)(CGen *g, const char *name, PrimFunc *f));
+/* The lines of one, after what `head` does: it binds the parameters. */
+typedef void CKernelHead(CGen *g, PrimFunc *f, void *context);
+const char *c_kernel(CGen *g, const char *name, PrimFunc *f, CKernelHead *head, void *context);
+CVar *c_kernel_param(CGen *g, PrimFunc *f, Node *param); /* binds it */
+void c_check_buffers(CGen *g, PrimFunc *f, int buffers); /* raises: more than the target has */
 bool c_block_size(PrimFunc *f, int64_t size[3]); /* threads along x, y, z; false: not constant */
 /* Of a thread_extent: declares the variable as the number that the dialect gives; else false. */
 bool c_thread(CGen *g, AttrStmt *n, const char *(*number)(bool is_block, char axis));
+/* Arrays of a thread; what threads share is declared at the head of the kernel. */
+void c_allocate_local(CGen *g, Allocate *n);
+/* Walks the Allocates of what threads share: binds their variables. */
+void c_each_shared(CGen *g, Node *body,
+                   void (*declare)(CGen *g, CVar *v, int64_t count, void *context), void *context);
+/* The builtins of threads, and what no device has. */
+bool c_device_call(CGen *g, Call *n, const char *name, CText *out);
 int64_t c_constant_size(Allocate *n); /* elements, at least 1; raises if not constant */
 void c_refuse_of_hosts(CGen *g, Call *n, const char *name);
 

@@ -56,18 +56,19 @@ static DataType argument_type(Node *arg) {
   return IS(StringImm, arg) || IS(GlobalVar, arg) ? HANDLE : arg->dtype;
 }
 
-static void check_c_type(Node *n, DataType t) {
+static void check_c_type(CGen *g, Node *n, DataType t) {
   if (dtype_is_void(t)) return;
   if (lowered_is_small_float(t))
     error_raisef("CompileError", n->span, "C functions can't take or return %s", dtype_text(t));
-  c_check_type(t, n->span);
+  c_check_type(g, t, n->span);
 }
 
 static void declare(CGen *g, Call *n, const char *name) {
   Str s = {0};
-  str_printf(&s, "%s%s%s(", c_type(n->node.dtype), dtype_is_handle(n->node.dtype) ? "" : " ", name);
+  str_printf(&s, "%s%s%s(", c_type(g, n->node.dtype), dtype_is_handle(n->node.dtype) ? "" : " ",
+             name);
   for (int i = 1; i < n->args.len; i++)
-    str_printf(&s, "%s%s", i > 1 ? ", " : "", c_type(argument_type(n->args.at[i])));
+    str_printf(&s, "%s%s", i > 1 ? ", " : "", c_type(g, argument_type(n->args.at[i])));
   str_add(&s, n->args.len > 1 ? ");" : "void);");
   const char *key = str_intern(name), *old = map_get(&g->externs, key);
   if (old && !str_same(old, str_text(&s)))
@@ -86,13 +87,13 @@ CText c_extern(CGen *g, Call *n, const char *name) {
     error_raisef("CompileError", n->node.span, "there is no C function '%s' in this process", name);
   int count = n->args.len - 1;
   CText *args = NEW_ARRAY(CText, count + 1);
-  for (int i = 0; i < count; i++) check_c_type(&n->node, argument_type(n->args.at[i + 1]));
-  check_c_type(&n->node, n->node.dtype);
+  for (int i = 0; i < count; i++) check_c_type(g, &n->node, argument_type(n->args.at[i + 1]));
+  check_c_type(g, &n->node, n->node.dtype);
   c_operands(g, count, n->args.at + 1, args);
   if (!is_declared(name)) declare(g, n, name);
   CText v = c_text(BINDS_ATOM, "%s(%s)", name, c_join(count, args));
   if (!is_declared(name) || dtype_is_void(n->node.dtype)) return v;
-  return c_text(BINDS_UNARY, "(%s)%s", c_type(n->node.dtype), v.at);
+  return c_text(BINDS_UNARY, "(%s)%s", c_type(g, n->node.dtype), v.at);
 }
 
 /* ---- kernels ---- */
@@ -115,7 +116,7 @@ CText c_kernel_call(CGen *g, Call *n) {
   const char *result = "0";
   if (has_result) {
     result = c_temporary(g);
-    c_line(g, "%s%s%s;", c_type(f->ret_dtype), dtype_is_handle(f->ret_dtype) ? "" : " ", result);
+    c_line(g, "%s;", c_declare_as(g, f->ret_dtype, result));
     args[count] = c_text(BINDS_UNARY, "&%s", result);
   }
   c_fail_if(g, str_format("%s(%s) != 0", label, c_join(count + has_result, args)));

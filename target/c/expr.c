@@ -18,7 +18,7 @@ const char *c_within(CText v, Binding most) {
 
 CText c_name_it(CGen *g, CText v, DataType t) {
   const char *name = c_temporary(g);
-  c_line(g, "%s%s%s = %s;", c_type(t), dtype_is_handle(t) ? "" : " ", name, v.at);
+  c_line(g, "%s = %s;", c_declare_as(g, t, name), v.at);
   return (CText){name, BINDS_ATOM};
 }
 
@@ -61,6 +61,12 @@ static void put_arm(CGen *g, Arm *arm, const char *to) {
   g->f->depth--;
 }
 
+CText c_select(CGen *g, CText cond, CText then, CText orelse) {
+  if (g->dialect->select) return g->dialect->select(cond, then, orelse);
+  return c_text(BINDS_CHOICE, "%s ? %s : %s", c_within(cond, BINDS_COMPARE),
+                c_within(then, BINDS_COMPARE), c_within(orelse, BINDS_COMPARE));
+}
+
 CText c_choice(CGen *g, Node *cond, Node *then, Node *orelse) {
   DataType t = then->dtype;
   const char *test = c_condition(g, cond).at;
@@ -68,12 +74,11 @@ CText c_choice(CGen *g, Node *cond, Node *then, Node *orelse) {
   write_arm(g, &yes, then, t);
   write_arm(g, &no, orelse, t);
   if (!yes.lines.len && !no.lines.len && !dtype_is_void(t))
-    return c_text(BINDS_CHOICE, "(%s) ? %s : %s", test, c_within(yes.value, BINDS_COMPARE),
-                  c_within(no.value, BINDS_COMPARE));
+    return c_select(g, (CText){str_format("(%s)", test), BINDS_ATOM}, yes.value, no.value);
   const char *name = NULL;
   if (!dtype_is_void(t)) {
     name = c_temporary(g);
-    c_line(g, "%s%s%s;", c_type(t), dtype_is_handle(t) ? "" : " ", name);
+    c_line(g, "%s;", c_declare_as(g, t, name));
   }
   c_line(g, "if (%s) {", test);
   put_arm(g, &yes, name);
@@ -109,24 +114,23 @@ static CText select(CGen *g, Select *n) {
   v[0] = c_cast(g, v[0], n->cond->dtype, BOOL);
   for (int i = 1; i < 3; i++) {
     int64_t value;
-    if (expr_is_const_int(parts[i], &value)) v[i] = c_int(parts[i]->dtype, value, true);
+    if (expr_is_const_int(parts[i], &value)) v[i] = c_int(g, parts[i]->dtype, value, true);
     v[i] = c_cast(g, v[i], parts[i]->dtype, t);
   }
-  return c_text(BINDS_CHOICE, "%s ? %s : %s", c_within(v[0], BINDS_COMPARE),
-                c_within(v[1], BINDS_COMPARE), c_within(v[2], BINDS_COMPARE));
+  return c_select(g, v[0], v[1], v[2]);
 }
 
 static CText let(CGen *g, Let *n) {
   CText value = c_cast(g, c_expr(g, n->value), n->value->dtype, n->var->dtype);
   CVar *v = c_bind(g, n->var);
   range_bind(&g->f->ranges, n->var, range_of(&g->f->ranges, n->value));
-  c_line(g, "%s = %s;", c_declare(n->var, v), value.at);
-  if (!c_is_used(g, n->var)) c_line(g, "(void)%s;", v->name);
+  c_line(g, "%s = %s;", c_declare(g, n->var, v), value.at);
+  if (!c_is_used(g, n->var)) c_discard(g, (CText){v->name, BINDS_ATOM});
   return c_expr(g, n->body);
 }
 
 static CText cast(CGen *g, Cast *n) {
-  c_check_type(n->node.dtype, n->node.span);
+  c_check_type(g, n->node.dtype, n->node.span);
   return c_cast(g, c_expr(g, n->value), n->value->dtype, n->node.dtype);
 }
 
@@ -141,8 +145,8 @@ static CText any_expr(CGen *g, Node *n) {
   if (node_is_binary(n->kind)) return c_binary(g, n, false);
   switch (n->kind) {
   case NK_Var: return var(g, n);
-  case NK_IntImm: return c_int(n->dtype, AS(IntImm, n)->value, true);
-  case NK_FloatImm: return c_float(n->dtype, AS(FloatImm, n)->value);
+  case NK_IntImm: return c_int(g, n->dtype, AS(IntImm, n)->value, true);
+  case NK_FloatImm: return c_float(g, n->dtype, AS(FloatImm, n)->value);
   case NK_StringImm: return (CText){c_string(AS(StringImm, n)->value), BINDS_ATOM};
   case NK_Not:
     return c_text(BINDS_UNARY, "!%s", c_within(c_condition(g, AS(Not, n)->a), BINDS_UNARY));
@@ -159,14 +163,14 @@ static CText any_expr(CGen *g, Node *n) {
 
 CText c_expr(CGen *g, Node *n) {
   if (!IS(StringImm, n) && !IS(GlobalVar, n) && !dtype_is_void(n->dtype))
-    c_check_type(n->dtype, n->span);
+    c_check_type(g, n->dtype, n->span);
   CText v = any_expr(g, n);
   bool is_long = strlen(v.at) > LONG_TEXT && v.binds > BINDS_ATOM;
   return is_long ? c_name_it(g, v, n->dtype) : v;
 }
 
 CText c_operand(CGen *g, Node *n) {
-  return IS(IntImm, n) ? c_int(n->dtype, AS(IntImm, n)->value, false) : c_expr(g, n);
+  return IS(IntImm, n) ? c_int(g, n->dtype, AS(IntImm, n)->value, false) : c_expr(g, n);
 }
 
 void c_operands(CGen *g, int n, Node *const *nodes, CText *out) {

@@ -62,10 +62,10 @@ static bool has_result(PrimFunc *f) {
 }
 
 /* Pointers of kernels do not alias. */
-static const char *param_text(PrimFunc *f, Node *param, const CVar *v) {
+static const char *param_text(CGen *g, PrimFunc *f, Node *param, const CVar *v) {
   bool distinct = !lowered_is_packed(f) && dict_get_int(f->attrs, "tir.noalias", 1);
-  if (!dtype_is_handle(param->dtype) || !distinct) return c_declare(param, v);
-  return str_format("%s%srestrict %s", v->is_const ? "const " : "", c_pointer(v->elem), v->name);
+  if (!dtype_is_handle(param->dtype) || !distinct) return c_declare(g, param, v);
+  return str_format("%s%srestrict %s", v->is_const ? "const " : "", c_pointer(g, v->elem), v->name);
 }
 
 /* Of a packed function: the types that TvmsPackedFunc has. */
@@ -77,7 +77,7 @@ static const char *packed_param(int i, const CVar *v) {
 }
 
 static CVar *param_var(CGen *g, Node *param) {
-  c_check_type(param->dtype, param->span);
+  c_check_type(g, param->dtype, param->span);
   CVar *v = c_bind(g, param);
   bool is_pointer = dtype_is_handle(param->dtype) && !dtype_is_void(v->elem);
   const CUses *uses = g->f->uses;
@@ -94,10 +94,10 @@ static const char *prototype(CGen *g, const char *label, PrimFunc *f) {
   for (int i = 0; i < f->params.len; i++) {
     Node *param = f->params.at[i];
     CVar *v = param_var(g, param);
-    str_printf(&s, "%s%s", i ? ", " : "", packed ? packed_param(i, v) : param_text(f, param, v));
+    str_printf(&s, "%s%s", i ? ", " : "", packed ? packed_param(i, v) : param_text(g, f, param, v));
   }
   if (has_result(f))
-    str_printf(&s, "%s%s *result", f->params.len ? ", " : "", c_type(f->ret_dtype));
+    str_printf(&s, "%s%s *result", f->params.len ? ", " : "", c_type(g, f->ret_dtype));
   str_add(&s, f->params.len || has_result(f) ? ")" : "void)");
   return str_text(&s);
 }
@@ -145,7 +145,7 @@ void c_function(CGen *g, const char *name, PrimFunc *f) {
     if (!packed && !state.may_alias && dtype_is_handle((*p)->dtype))
       map_set(&state.distinct, *p, *p);
   c_mark_unused(g, &f->params);
-  if (has_result(f)) c_line(g, "*result = %s;", c_int(f->ret_dtype, 0, false).at);
+  if (has_result(f)) c_line(g, "*result = %s;", c_int(g, f->ret_dtype, 0, false).at);
   c_stmt(g, f->body);
   if (!ends_in_return(&lines)) c_line(g, "return 0;");
   g->f = NULL;

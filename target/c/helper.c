@@ -3,12 +3,21 @@
 #include "target/small_float.h"
 #include <ctype.h>
 
-static const struct {
-  const char *name, *c_name, *text;
-} helpers[] = {
+static const CHelper helpers[] = {
 #define HELPER(name, c_name, text) {#name, c_name, text},
 #include "target/c/helper.def"
-};
+    {NULL, NULL, NULL}};
+
+static const CHelper *row_of(const CHelper *rows, const char *name) {
+  for (; rows && rows->name; rows++)
+    if (str_same(rows->name, name)) return rows;
+  return NULL;
+}
+
+bool c_has_helper(CGen *g, const char *name, DataType t) {
+  const char *row = g->dialect->helper ? g->dialect->helper(name, t) : name;
+  return row_of(g->dialect->helpers, row) != NULL;
+}
 
 static const char *format_number(const char *word, DataType t) {
   SmallFloat f = small_float_of(t);
@@ -16,9 +25,22 @@ static const char *format_number(const char *word, DataType t) {
     const char *word;
     uint32_t value;
   } numbers[] = {
-      {"size", f.size}, {"sign", f.sign},     {"up", f.up},         {"drop", f.drop},
-      {"half", f.half}, {"rebias", f.rebias}, {"scale", f.scale},   {"magic", f.magic},
-      {"last", f.last}, {"over", f.over},     {"normal", f.normal}, {"nan", f.nan},
+      {"size", f.size},
+      {"sign", f.sign},
+      {"up", f.up},
+      {"drop", f.drop},
+      {"half", f.half},
+      {"rebias", f.rebias},
+      {"scale", f.scale},
+      {"magic", f.magic},
+      {"last", f.last},
+      {"over", f.over},
+      {"normal", f.normal},
+      {"nan", f.nan},
+      /* Of a format with the exponents of float32, subnormals are as other numbers. */
+      {"subnormal", f.rebias ? 1u << f.mantissa : 0},
+      {"rounded", f.rebias ? f.normal : 0},
+      {"unit", f.rebias ? (128 - f.bias - f.mantissa) << 23 : 0},
   };
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     if (str_same(numbers[i].word, word))
@@ -29,12 +51,12 @@ static const char *format_number(const char *word, DataType t) {
 static const char *unsigned_arithmetic(DataType t) { return t.bits > 32 ? "uint64_t" : "uint32_t"; }
 
 /* low and high are literals of the float type `from`. */
-static const char *int_number(const char *word, DataType t, DataType from) {
+static const char *int_number(CGen *g, const char *word, DataType t, DataType from) {
   bool is_signed = t.code == DTYPE_INT;
   int exponent = t.bits - is_signed;
-  if (str_same(word, "least")) return c_int(t, dtype_min_int(t), true).at;
+  if (str_same(word, "least")) return c_int(g, t, dtype_min_int(t), true).at;
   if (str_same(word, "most"))
-    return c_int(t, is_signed || t.bits < 64 ? dtype_max_int(t) : -1, true).at;
+    return c_int(g, t, is_signed || t.bits < 64 ? dtype_max_int(t) : -1, true).at;
   const char *suffix = from.bits == 64 ? "" : "f";
   if (str_same(word, "low"))
     return is_signed ? str_format("%.1f%s", (double)dtype_min_int(t), suffix) : "0";
@@ -52,12 +74,12 @@ static const char *expand_word(CGen *g, const char *word, const char *c_name, Da
     const char *word, *text;
   } words[] = {
       {"n", c_name},
-      {"T", c_type(t)},
+      {"T", c_type(g, t)},
       {"t", dtype_text(t)},
-      {"F", c_type(from)},
+      {"F", c_type(g, from)},
       {"f", dtype_text(from)},
       {"U", unsigned_arithmetic(t)},
-      {"C", c_type(c_compute(t))},
+      {"C", c_type(g, c_compute(t))},
       {"s", c_suffix(g, t)},
       {"B", str_format("%d", t.bits - 1)},
       {"W", t.bits > 32 ? "unsigned long long" : "unsigned int"},
@@ -69,10 +91,14 @@ static const char *expand_word(CGen *g, const char *word, const char *c_name, Da
   DataType bits = DTYPE_OF(UINT, t.bits);
   if (str_same(word, "asword")) return c_bits_function(g, bits, t);
   if (str_same(word, "asvalue")) return c_bits_function(g, t, bits);
+  if (str_same(word, "fit")) return t.bits < 32 ? c_helper(g, "fit", t, VOID_TYPE) : "";
+  if (str_same(word, "sign") && t.bits == 32) return "0x80000000";
+  if (str_same(word, "bias")) return t.code == DTYPE_INT ? "0x80000000" : "0";
+  if (c_has_helper(g, word, t)) return c_helper(g, word, t, from);
   if (str_same(word, "lane")) return c_helper(g, "lane", INT32, VOID_TYPE);
   if (str_same(word, "asfloat")) return c_bits_function(g, FLOAT32, DTYPE_OF(UINT, 32));
   if (str_same(word, "asbits")) return c_bits_function(g, DTYPE_OF(UINT, 32), FLOAT32);
-  const char *number = dtype_is_int(t) ? int_number(word, t, from) : NULL;
+  const char *number = dtype_is_int(t) ? int_number(g, word, t, from) : NULL;
   return number ? number : format_number(word, t);
 }
 
@@ -84,10 +110,12 @@ static const char *expand(CGen *g, const char *text, const char *c_name, DataTyp
       str_add_char(&s, *text++);
       continue;
     }
+    bool braced = *++text == '{';
     size_t n = 0;
-    while (isalpha((unsigned char)text[1 + n])) n++;
-    str_add(&s, expand_word(g, str_copy_n(text + 1, n), c_name, t, from));
-    text += 1 + n;
+    text += braced;
+    while (braced ? text[n] != '}' : isalpha((unsigned char)text[n])) n++;
+    str_add(&s, expand_word(g, str_copy_n(text, n), c_name, t, from));
+    text += n + braced;
   }
   return str_text(&s);
 }
@@ -96,15 +124,22 @@ const char *c_bits_function(CGen *g, DataType to, DataType from) {
   return g->dialect->bits ? g->dialect->bits(to, from) : c_helper(g, "bits", to, from);
 }
 
+/* -0 is NaN in some formats. */
+static const char *of_format(const char *name, DataType t) {
+  bool widens = str_same(name, "widen"), narrows = str_same(name, "narrow");
+  if ((!widens && !narrows) || !small_float_of(t).zero_is_nan) return name;
+  return widens ? "widen_zero_nan" : "narrow_zero_nan";
+}
+
 const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {
+  name = of_format(name, t);
   if (g->dialect->helper) name = g->dialect->helper(name, t);
-  for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
-    if (!str_same(helpers[i].name, name)) continue;
-    const char *c_name = str_intern(expand(g, helpers[i].c_name, "", t, from));
-    if (map_has(&g->helpers, c_name)) return c_name;
-    const char *text = expand(g, helpers[i].text, c_name, t, from);
-    map_set(&g->helpers, c_name, (void *)(uintptr_t)str_format("%s%s", g->dialect->function, text));
-    return c_name;
-  }
-  BUG("there is no helper '%s'", name);
+  const CHelper *row = row_of(g->dialect->helpers, name);
+  if (!row && !g->dialect->type) row = row_of(helpers, name);
+  REQUIRE(row, "there is no helper '%s'", name);
+  const char *c_name = str_intern(expand(g, row->c_name, "", t, from));
+  if (map_has(&g->helpers, c_name)) return c_name;
+  const char *text = expand(g, row->text, c_name, t, from);
+  map_set(&g->helpers, c_name, (void *)(uintptr_t)str_format("%s%s", g->dialect->function, text));
+  return c_name;
 }

@@ -45,7 +45,7 @@ static CText bitwise(CGen *g, Call *n, const char *op) {
   CText out =
       c_text(BINDS_LOGIC, "%s %s %s", c_within(v[0], BINDS_UNARY), op, c_within(v[1], BINDS_UNARY));
   if (t.bits >= 32 || dtype_is_bool(t)) return out;
-  return c_text(BINDS_UNARY, "(%s)(%s)", c_type(t), out.at);
+  return c_text(BINDS_UNARY, "(%s)(%s)", c_type(g, t), out.at);
 }
 
 static CText do_and(CGen *g, Call *n) { return bitwise(g, n, "&"); }
@@ -93,7 +93,7 @@ static CText do_reinterpret(CGen *g, Call *n) {
   DataType bits = dtype_is_handle(to) ? INT64 : to;
   if (!is_integer_in_c(from) || !is_integer_in_c(bits))
     v = c_text(BINDS_ATOM, "%s(%s)", c_bits_function(g, bits, from), v.at);
-  else if (!str_same(c_type(from), c_type(bits))) v = c_fit(g, bits, v.at);
+  else if (!str_same(c_type(g, from), c_type(g, bits))) v = c_fit(g, bits, v.at);
   return c_cast(g, v, bits, to);
 }
 
@@ -111,7 +111,7 @@ static CText do_q_multiply_shift(CGen *g, Call *n) {
 static CText float_class(CGen *g, Call *n, const char *helper) {
   DataType t = n->args.at[0]->dtype;
   CText v = c_expr(g, n->args.at[0]);
-  if (!dtype_is_float(t)) return c_int(BOOL, str_same(helper, "isfinite"), true);
+  if (!dtype_is_float(t)) return c_int(g, BOOL, str_same(helper, "isfinite"), true);
   return c_text(BINDS_ATOM, "%s(%s)", c_helper(g, helper, c_compute(t), VOID_TYPE),
                 c_widen(g, v, t).at);
 }
@@ -143,7 +143,7 @@ static CText do_nextafter(CGen *g, Call *n) {
   check_float(n, "nextafter");
   same(g, n, v);
   const char *by = lowered_is_small_float(t) ? c_helper(g, "nextafter", t, VOID_TYPE)
-                                             : str_format("nextafter%s", c_suffix(g, t));
+                                             : c_libm(g, "nextafter", t);
   return c_text(BINDS_ATOM, "%s(%s)", by, c_join(2, v));
 }
 
@@ -163,7 +163,7 @@ static CText do_assume(CGen *g, Call *n) {
   return nothing;
 }
 
-static CText do_undef(CGen *g, Call *n) { return (void)g, c_int(n->node.dtype, 0, true); }
+static CText do_undef(CGen *g, Call *n) { return (void)g, c_int(g, n->node.dtype, 0, true); }
 
 /* ---- pointers ---- */
 
@@ -256,7 +256,7 @@ static CText do_continue_loop(CGen *g, Call *n) { return leave_loop(g, n, "conti
 
 static CText do_throw(CGen *g, Call *n) {
   c_fail(g);
-  return dtype_is_void(n->node.dtype) ? nothing : c_int(n->node.dtype, 0, true);
+  return dtype_is_void(n->node.dtype) ? nothing : c_int(g, n->node.dtype, 0, true);
 }
 
 static CText do_call_extern(CGen *g, Call *n) { return c_extern(g, n, text_arg(n)); }

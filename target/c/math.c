@@ -53,6 +53,7 @@ const char *c_suffix(CGen *g, DataType t) {
 /* Compilers of OpenCL were seen to make 0 of floor(NAN): with overloads, rounding is a helper. */
 const char *c_libm(CGen *g, const char *name, DataType t) {
   static const char *const rounding[] = {"floor", "ceil", "trunc", "nearbyint"};
+  if (c_has_helper(g, name, c_compute(t))) return c_helper(g, name, c_compute(t), VOID_TYPE);
   for (int i = 0; i < 4 && g->dialect->has_overloads; i++)
     if (str_same(name, rounding[i])) return c_helper(g, name, c_compute(t), VOID_TYPE);
   return str_format("%s%s", name, c_suffix(g, t));

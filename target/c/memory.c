@@ -17,15 +17,15 @@ static Place place_of(CGen *g, Node *n, Node *buffer, const NodeVec *indices) {
   if (indices->len != 1 || b->strides.len > 0)
     BUG("%s of buffer '%s' with %d indices is not flat", node_kind_name(n->kind), b->name,
         indices->len);
-  c_check_type(dtype_element(b->elem), n->span);
+  c_check_type(g, dtype_element(b->elem), n->span);
   Node *index = indices->at[0];
   if (b->elem_offset && !expr_is_zero(b->elem_offset)) index = expr_add(b->elem_offset, index);
   CVar *v = IS(Var, b->data) ? map_get(&g->f->values, b->data) : NULL;
   bool same = v && dtype_equal(v->elem, dtype_element(b->elem)) && !g->f->may_alias;
   const char *pointer = c_within(c_expr(g, b->data), BINDS_ATOM), *space = v ? v->space : NULL;
-  if (!same && g->dialect->space) {
+  if (!same && g->dialect->spaces[0]) {
     const CVar cast = {.elem = dtype_element(b->elem), .space = space};
-    pointer = str_format("((%s)%s)", c_pointer_to(&cast), pointer);
+    pointer = str_format("((%s)%s)", c_pointer_to(g, &cast), pointer);
     same = true;
   }
   return (Place){b, pointer, index, same};
@@ -57,6 +57,7 @@ static bool is_always(Node *predicate) {
 
 CText c_load(CGen *g, BufferLoad *n) {
   if (!is_always(n->predicate)) return guarded_load(g, n);
+  if (g->dialect->load) return g->dialect->load(g, n);
   Place p = place_of(g, &n->node, n->buffer, &n->indices);
   CText v = load_text(g, &p, c_index(g, p.index).at);
   return c_cast(g, v, p.buffer->elem, n->node.dtype);
@@ -70,16 +71,23 @@ static void store_at(CGen *g, const Place *p, const char *index, CText v) {
     c_line(g, "%s(%s, %s, %s);", c_helper(g, "store", stored, VOID_TYPE), p->pointer, index, v.at);
 }
 
-void c_store(CGen *g, BufferStore *n) {
+static void store_plain(CGen *g, BufferStore *n, CText v) {
   Place p = place_of(g, &n->node, n->buffer, &n->indices);
-  bool ordered = expr_effect(n->value) == EFFECT_STATE && expr_effect(p.index) != EFFECT_PURE;
-  CText v = c_cast(g, c_operand(g, n->value), n->value->dtype, p.buffer->elem);
-  if (ordered) v = c_name_it(g, v, p.buffer->elem);
+  store_at(g, &p, c_index(g, p.index).at, v);
+}
+
+void c_store(CGen *g, BufferStore *n) {
+  DataType elem = AS(Buffer, n->buffer)->elem;
+  bool ordered =
+      expr_effect(n->value) == EFFECT_STATE && expr_effect(n->indices.at[0]) != EFFECT_PURE;
+  CText v = c_cast(g, c_operand(g, n->value), n->value->dtype, elem);
+  if (ordered) v = c_name_it(g, v, elem);
   if (!is_always(n->predicate)) {
     c_line(g, "if (%s) {", c_condition(g, n->predicate).at);
     g->f->depth++;
   }
-  store_at(g, &p, c_index(g, p.index).at, v);
+  if (g->dialect->store) g->dialect->store(g, n, v);
+  else store_plain(g, n, v);
   if (is_always(n->predicate)) return;
   g->f->depth--;
   c_line(g, "}");
@@ -95,7 +103,7 @@ CText c_element_pointer(CGen *g, Node *pointer, DataType elem, Node *index) {
   if (v && dtype_equal(v->elem, scalar))
     return c_text(BINDS_ADD, "%s + %s", base.at, c_within(at, BINDS_MUL));
   const CVar cast = {.elem = scalar, .space = v ? v->space : NULL};
-  return c_text(BINDS_ADD, "(%s)%s + %s", c_pointer_to(&cast), c_within(base, BINDS_UNARY),
+  return c_text(BINDS_ADD, "(%s)%s + %s", c_pointer_to(g, &cast), c_within(base, BINDS_UNARY),
                 c_within(at, BINDS_MUL));
 }
 
@@ -121,7 +129,7 @@ static const char *size_in_bytes(CGen *g, Allocate *n) {
 static void allocate_on_heap(CGen *g, Allocate *n) {
   const char *size = size_in_bytes(g, n);
   CVar *v = c_bind(g, n->var);
-  c_line(g, "%s = aligned_alloc(%d, %s);", c_declare(n->var, v), STACK_ALIGN, size);
+  c_line(g, "%s = aligned_alloc(%d, %s);", c_declare(g, n->var, v), STACK_ALIGN, size);
   c_out_of_memory_if(g, str_format("%s == NULL", v->name));
   int depth = g->f->heap.len;
   vec_push(&g->f->heap, v->name);
@@ -132,7 +140,7 @@ static void allocate_on_heap(CGen *g, Allocate *n) {
 
 bool c_allocate(CGen *g, Allocate *n) {
   DataType elem = dtype_element(n->elem);
-  c_check_type(elem, n->node.span);
+  c_check_type(g, elem, n->node.span);
   map_set(&g->f->distinct, n->var, n);
   if (g->dialect->allocate) return g->dialect->allocate(g, n), false;
   int64_t nbytes = lowered_stack_bytes(n, g->f->stack_bytes);
@@ -141,7 +149,7 @@ bool c_allocate(CGen *g, Allocate *n) {
   int64_t count = nbytes / lowered_nbytes(elem);
   CVar *v = c_bind(g, n->var);
   v->elem = elem;
-  c_line(g, "_Alignas(%d) %s%s%s[%lld];", STACK_ALIGN, c_type_in_memory(elem),
+  c_line(g, "_Alignas(%d) %s%s%s[%lld];", STACK_ALIGN, c_type_in_memory(g, elem),
          dtype_is_handle(elem) ? "" : " ", v->name, (long long)(count ? count : 1));
   if (!c_is_read(g, n->var)) c_line(g, "(void)%s;", v->name);
   return false;
@@ -149,15 +157,15 @@ bool c_allocate(CGen *g, Allocate *n) {
 
 /* ---- constants ---- */
 
-static const char *element_text(DataType t, const char *at) {
+static const char *element_text(CGen *g, DataType t, const char *at) {
   float f;
   double d;
   int64_t bits = 0;
-  if (t.code == DTYPE_FLOAT && t.bits == 32) return memcpy(&f, at, 4), c_float(t, f).at;
-  if (t.code == DTYPE_FLOAT && t.bits == 64) return memcpy(&d, at, 8), c_float(t, d).at;
+  if (t.code == DTYPE_FLOAT && t.bits == 32) return memcpy(&f, at, 4), c_float(g, t, f).at;
+  if (t.code == DTYPE_FLOAT && t.bits == 64) return memcpy(&d, at, 8), c_float(g, t, d).at;
   memcpy(&bits, at, (size_t)lowered_nbytes(t));
   if (dtype_is_float(t)) return str_format("0x%llx", (unsigned long long)bits);
-  return c_int(t, dtype_wrap_int(t, bits), true).at;
+  return c_int(g, t, dtype_wrap_int(t, bits), true).at;
 }
 
 /* C can't spell the bits of a NaN. */
@@ -174,7 +182,7 @@ static bool has_nan(const ConstData *data, DataType elem) {
   return false;
 }
 
-static const char *elements_text(const ConstData *data, DataType t) {
+static const char *elements_text(CGen *g, const ConstData *data, DataType t) {
   size_t each = (size_t)lowered_nbytes(t), count = data->nbytes / each;
   Str s = {0};
   for (size_t i = 0; i < count; i++)
@@ -182,7 +190,7 @@ static const char *elements_text(const ConstData *data, DataType t) {
                i == 0  ? ""
                : i % 8 ? ", "
                        : ",\n        ",
-               element_text(t, (const char *)data->bytes + i * each));
+               element_text(g, t, (const char *)data->bytes + i * each));
   return count ? str_text(&s) : "0";
 }
 
@@ -190,19 +198,19 @@ static const char *elements_text(const ConstData *data, DataType t) {
 void c_allocate_const(CGen *g, AllocateConst *n) {
   const ConstData *data = n->data;
   DataType elem = dtype_element(data->elem), bits = DTYPE_OF(UINT, elem.bits);
-  c_check_type(elem, n->node.span);
+  c_check_type(g, elem, n->node.span);
   CVar *v = c_bind(g, n->var);
   v->elem = elem;
   const char *array = c_name(str_format("%s_data", v->name), &g->f->names, &g->names);
-  const char *type = c_type_in_memory(elem), *values = array;
+  const char *type = c_type_in_memory(g, elem), *values = array;
   if (has_nan(data, elem)) {
     long long count = (long long)(data->nbytes / (size_t)lowered_nbytes(elem));
     c_line(g, "static const union { _Alignas(%d) %s bits[%lld]; %s values[%lld]; } %s = {{%s}};",
-           STACK_ALIGN, c_type(bits), count, type, count, array, elements_text(data, bits));
+           STACK_ALIGN, c_type(g, bits), count, type, count, array, elements_text(g, data, bits));
     values = str_format("%s.values", array);
   } else
     c_line(g, "static const _Alignas(%d) %s %s[] = {%s};", STACK_ALIGN, type, array,
-           elements_text(data, dtype_is_bool(elem) ? UINT8 : elem));
-  c_line(g, "%s = (%s)(uintptr_t)%s;", c_declare(n->var, v), c_pointer(v->elem), values);
+           elements_text(g, data, dtype_is_bool(elem) ? UINT8 : elem));
+  c_line(g, "%s = (%s)(uintptr_t)%s;", c_declare(g, n->var, v), c_pointer(g, v->elem), values);
   if (!c_is_used(g, n->var)) c_line(g, "(void)%s;", v->name);
 }

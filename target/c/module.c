@@ -37,17 +37,17 @@ static bool mentions(const char *text, const char *name) {
 }
 
 /* Pointers to what may be constant: the arguments of a packed function are. */
-static void declare_runtime(Str *s, const char *functions) {
+static void declare_runtime(CGen *g, Str *s, const char *functions) {
   str_add(s, "\n");
   for (int i = 0; i < runtime_function_count; i++) {
     const RuntimeFunction *f = &runtime_functions[i];
     if (!mentions(functions, f->name)) continue;
     DataType params[RUNTIME_PARAMS_MAX], ret = runtime_function_result(f);
     int n = runtime_function_params(f, params);
-    str_printf(s, "%s%s%s(", c_type(ret), dtype_is_handle(ret) ? "" : " ", f->name);
+    str_printf(s, "%s%s%s(", c_type(g, ret), dtype_is_handle(ret) ? "" : " ", f->name);
     for (int k = 0; k < n; k++)
       str_printf(s, "%s%s%s", k ? ", " : "", dtype_is_handle(params[k]) ? "const " : "",
-                 c_type(params[k]));
+                 c_type(g, params[k]));
     str_add(s, n ? ");\n" : "void);\n");
   }
 }
@@ -197,7 +197,7 @@ const char *c_module(Node *module, const Target *target, bool in_process) {
   str_add(&s, "/* Made by tvms. To a library that tvms_module_load takes:\n"
               " *     cc -std=c11 -O2 -ffp-contract=off -fPIC -shared FILE.c -o FILE.so -lm */\n");
   str_printf(&s, "%s\n%s", includes, types);
-  declare_runtime(&s, functions);
+  declare_runtime(&g, &s, functions);
   declare_externs(&s, &g.externs);
   c_add_helpers(&s, &g.helpers, functions);
   str_printf(&s, "\n%s%s", str_text(&prototypes), functions);

@@ -106,11 +106,16 @@ const char *c_name(const char *hint, Map *taken, const Map *outer) {
   return name;
 }
 
+static const char *space_of(CGen *g, const char *scope) {
+  if (!scope || !*scope || str_same(scope, "global")) return g->dialect->spaces[0];
+  return g->dialect->spaces[str_begins(scope, "shared") ? 1 : 2];
+}
+
 CVar *c_bind(CGen *g, Node *var) {
   Var *v = AS(Var, var);
   CVar *made = NEW(CVar, .name = c_name(v->name, &g->f->names, &g->names),
                    .elem = dtype_is_handle(var->dtype) ? dtype_element(v->elem) : VOID_TYPE);
-  if (dtype_is_handle(var->dtype) && g->dialect->space) made->space = g->dialect->space(v->scope);
+  if (dtype_is_handle(var->dtype) && g->dialect->spaces[0]) made->space = space_of(g, v->scope);
   map_set(&g->f->values, var, made);
   return made;
 }

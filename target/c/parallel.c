@@ -21,14 +21,14 @@ static ParallelLoop loop_new(CGen *g, For *n) {
                         c_name(str_format("%s_variables", stem), &g->names, NULL)};
 }
 
-static const char *parameters(CFunc *outer, CFunc *inner, const NodeVec *vars) {
+static const char *parameters(CGen *g, CFunc *outer, CFunc *inner, const NodeVec *vars) {
   Str s = {0};
   for each (Node *, var, vars) {
     CVar *v = map_get(&inner->values, *var);
     bool restricted = map_has(&outer->distinct, *var);
     const char *constant = v->is_const ? "const " : "";
-    if (restricted) str_printf(&s, "%s%srestrict %s, ", constant, c_pointer(v->elem), v->name);
-    else str_printf(&s, "%s, ", c_declare(*var, v));
+    if (restricted) str_printf(&s, "%s%srestrict %s, ", constant, c_pointer(g, v->elem), v->name);
+    else str_printf(&s, "%s, ", c_declare(g, *var, v));
   }
   return str_text(&s);
 }
@@ -65,14 +65,14 @@ static void write_body(CGen *g, ParallelLoop *p) {
   c_line(g, "return 0;");
   g->f = outer;
   str_printf(&g->functions, "\nstatic int32_t %s(%sint64_t begin, int64_t end) {\n%s}\n", p->body,
-             parameters(outer, &f, &p->vars), str_text(&lines));
+             parameters(g, outer, &f, &p->vars), str_text(&lines));
 }
 
 static void write_closure(CGen *g, ParallelLoop *p) {
   Str fields = {0}, args = {0};
   for each (Node *, var, &p->vars) {
     CVar *v = map_get(&g->f->values, *var);
-    str_printf(&fields, "  %s;\n", c_declare(*var, v));
+    str_printf(&fields, "  %s;\n", c_declare(g, *var, v));
     str_printf(&args, "v->%s, ", v->name);
   }
   if (p->vars.len)

@@ -26,7 +26,9 @@ void c_loop(CGen *g, For *n, const char *begin, const char *end) {
   Range64 range = range_of_loop(&g->f->ranges, n);
   range_bind(&g->f->ranges, n->var, range);
   CVar *v = c_bind(g, n->var);
-  c_line(g, "for (%s = %s; %s < %s; %s++) {", c_declare(n->var, v), begin, v->name, end, v->name);
+  const char *head = g->dialect->loop ? g->dialect->loop(g, n->var->dtype, v->name, end) : NULL;
+  if (!head) head = str_format("%s < %s; %s++", v->name, end, v->name);
+  c_line(g, "for (%s = %s; %s) {", c_declare(g, n->var, v), begin, head);
   vec_push(&g->f->loops, g->f->heap.len);
   block(g, n->body);
   (void)vec_pop(&g->f->loops);
@@ -40,15 +42,22 @@ static CText bound(CGen *g, Node *n, DataType t) {
   return stays ? v : c_name_it(g, v, t);
 }
 
+/* A sum that does not overflow. */
+static CText end_of(CGen *g, DataType t, CText min, CText extent) {
+  if (g->dialect->binary && t.bits > 32) /* no operator there */
+    return c_text(BINDS_ATOM, "%s(%s, %s)", c_helper(g, "add", t, VOID_TYPE), min.at, extent.at);
+  return c_text(BINDS_ADD, "%s + %s", min.at, c_within(extent, BINDS_MUL));
+}
+
 static void serial_loop(CGen *g, For *n) {
   DataType t = n->var->dtype;
   bool from_zero = expr_is_zero(n->min);
-  CText min = from_zero ? c_int(t, 0, false) : bound(g, n->min, t), extent = bound(g, n->extent, t);
+  CText min = from_zero ? c_int(g, t, 0, false) : bound(g, n->min, t),
+        extent = bound(g, n->extent, t);
   int64_t begin, count;
   if (from_zero) return c_loop(g, n, min.at, c_within(extent, BINDS_ADD));
   bool constant = expr_is_const_int(n->min, &begin) && expr_is_const_int(n->extent, &count);
-  CText end = constant ? c_int(t, begin + count, false)
-                       : c_text(BINDS_ADD, "%s + %s", min.at, c_within(extent, BINDS_MUL));
+  CText end = constant ? c_int(g, t, begin + count, false) : end_of(g, t, min, extent);
   c_loop(g, n, min.at, end.at);
 }
 
@@ -107,8 +116,8 @@ static void let_stmt(CGen *g, LetStmt *n) {
   CVar *v = c_bind(g, n->var);
   bool begins_frame = lowered_begins_frame(n->value);
   if (begins_frame) g->f->frame = v->name;
-  c_line(g, "%s = %s;", c_declare(n->var, v), value.at);
-  if (!begins_frame && !c_is_used(g, n->var)) c_line(g, "(void)%s;", v->name);
+  c_line(g, "%s = %s;", c_declare(g, n->var, v), value.at);
+  if (!begins_frame && !c_is_used(g, n->var)) c_discard(g, (CText){v->name, BINDS_ATOM});
 }
 
 /* AttrStmts that nobody has a use for are passed over, threads of a GPU are not. */
@@ -118,8 +127,13 @@ static void attribute(CGen *g, AttrStmt *n) {
     c_unsupported(g, &n->node, "a loop bound to a thread");
 }
 
+void c_discard(CGen *g, CText v) {
+  const char *to = g->dialect->discard ? g->dialect->discard : "(void)";
+  c_line(g, "%s%s;", to, c_within(v, BINDS_UNARY));
+}
+
 void c_mark_used(CGen *g, Node *n, CText v) {
-  if (!IS(IntImm, n) && !IS(FloatImm, n)) c_line(g, "(void)%s;", c_within(v, BINDS_UNARY));
+  if (!IS(IntImm, n) && !IS(FloatImm, n)) c_discard(g, v);
 }
 
 /* A value that nobody takes; the text may be a name that was given before. */

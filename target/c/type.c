@@ -1,20 +1,24 @@
 /* type.c -- types and literals of C. */
 #include "target/c/c.h"
+#include "target/small_float.h"
 #include <math.h>
 #include <stdlib.h>
 
 const CDialect c_dialect = {.name = "the c target", .is_host = true, .function = "static inline "};
 
-void c_check_type(DataType t, Span span) {
-  bool has_format =
-      !dtype_is_mini_float(t) || t.code == DTYPE_FLOAT8_E4M3 || t.code == DTYPE_FLOAT8_E5M2;
-  if (dtype_is_custom(t) || !has_format)
-    error_raisef("CompileError", span, "the c target has no %s", dtype_text(t));
+void c_check_type(CGen *g, DataType t, Span span) {
+  const char *lack = g->dialect->lacks ? g->dialect->lacks(t) : NULL;
+  if (lack)
+    error_raisef("CompileError", span, "%s has no %s: %s", g->dialect->name, dtype_text(t), lack);
+  if (dtype_is_custom(t) || (dtype_is_mini_float(t) && !small_float_known(t)))
+    error_raisef("CompileError", span, "%s has no %s", g->dialect->name, dtype_text(t));
   if (t.lanes != 1)
-    error_raisef("CompileError", span, "%s: the c target has no vectors here", dtype_text(t));
+    error_raisef("CompileError", span, "%s: %s has no vectors here", dtype_text(t),
+                 g->dialect->name);
 }
 
-const char *c_type(DataType t) {
+const char *c_type(CGen *g, DataType t) {
+  if (g->dialect->type) return g->dialect->type(t);
   switch ((DTypeCode)t.code) {
   case DTYPE_INT: return str_format("int%d_t", t.bits < 8 ? 8 : t.bits);
   case DTYPE_BOOL: return "bool";
@@ -27,27 +31,35 @@ const char *c_type(DataType t) {
   }
 }
 
-const char *c_type_in_memory(DataType t) { return dtype_is_bool(t) ? "uint8_t" : c_type(t); }
+const char *c_type_in_memory(CGen *g, DataType t) {
+  return dtype_is_bool(t) ? "uint8_t" : c_type(g, t);
+}
 
-const char *c_pointer(DataType elem) {
-  const char *type = c_type_in_memory(elem);
+const char *c_pointer(CGen *g, DataType elem) {
+  const char *type = c_type_in_memory(g, elem);
   return str_format("%s%s*", type, dtype_is_handle(elem) ? "" : " ");
 }
 
-const char *c_pointer_to(const CVar *v) {
-  return str_format("%s%s", v->space ? v->space : "", c_pointer(v->elem));
+const char *c_pointer_to(CGen *g, const CVar *v) {
+  return str_format("%s%s", v->space ? v->space : "", c_pointer(g, v->elem));
 }
 
-const char *c_declare(Node *var, const CVar *v) {
+const char *c_declare_as(CGen *g, DataType t, const char *name) {
+  if (g->dialect->declare) return g->dialect->declare(g->dialect->type(t), name);
+  return str_format("%s%s%s", c_type(g, t), dtype_is_handle(t) ? "" : " ", name);
+}
+
+const char *c_declare(CGen *g, Node *var, const CVar *v) {
   if (dtype_is_handle(var->dtype))
-    return str_format("%s%s%s", v->is_const ? "const " : "", c_pointer_to(v), v->name);
-  return str_format("%s %s", c_type(var->dtype), v->name);
+    return str_format("%s%s%s", v->is_const ? "const " : "", c_pointer_to(g, v), v->name);
+  return c_declare_as(g, var->dtype, v->name);
 }
 
 DataType c_compute(DataType t) { return lowered_is_small_float(t) ? FLOAT32 : t; }
 
-CText c_int(DataType t, int64_t value, bool typed) {
-  if (dtype_is_float(t)) return c_float(t, (double)value);
+CText c_int(CGen *g, DataType t, int64_t value, bool typed) {
+  if (g->dialect->integer && !dtype_is_float(t)) return g->dialect->integer(g, t, value);
+  if (dtype_is_float(t)) return c_float(g, t, (double)value);
   if (dtype_is_bool(t)) return (CText){value ? "true" : "false", BINDS_ATOM};
   if (dtype_is_handle(t)) {
     if (!value) return (CText){"NULL", BINDS_ATOM};
@@ -67,7 +79,7 @@ CText c_int(DataType t, int64_t value, bool typed) {
 }
 
 /* The shortest decimal that reads back. */
-static const char *decimal(double value, bool is_double) {
+const char *c_decimal(double value, bool is_double) {
   char text[64];
   for (int digits = is_double ? 15 : 6; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, value);
@@ -77,14 +89,15 @@ static const char *decimal(double value, bool is_double) {
   return str_format("%s%s%s", text, has_point ? "" : ".0", is_double ? "" : "f");
 }
 
-CText c_float(DataType t, double value) {
+CText c_float(CGen *g, DataType t, double value) {
+  if (g->dialect->real) return g->dialect->real(g, t, value);
   if (lowered_is_small_float(t))
     return c_text(BINDS_ATOM, "0x%0*x", t.bits / 4, dtype_float_to_bits(t, value));
   bool is_double = t.bits == 64;
   const char *special = isnan(value) ? "NAN" : isinf(value) ? "INFINITY" : NULL;
   Binding sign = signbit(value) ? BINDS_UNARY : BINDS_ATOM;
   const char *size = special ? str_format("%s%s", is_double ? "(double)" : "", special)
-                             : decimal(fabs(value), is_double);
+                             : c_decimal(fabs(value), is_double);
   if (special && is_double) sign = BINDS_UNARY;
   return (CText){signbit(value) ? str_format("-%s", size) : size, sign};
 }

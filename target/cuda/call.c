@@ -25,11 +25,11 @@ static CText shuffle(CGen *g, Call *n, const char *function) {
   c_operands(g, 3, n->args.at, v);
   v[0] = c_cast(g, v[0], n->args.at[0]->dtype, DTYPE_OF(UINT, 32));
   v[2] = c_cast(g, v[2], n->args.at[2]->dtype, INT32);
-  if (IS(IntImm, n->args.at[1])) v[1] = c_int(t, AS(IntImm, n->args.at[1])->value, true);
+  if (IS(IntImm, n->args.at[1])) v[1] = c_int(g, t, AS(IntImm, n->args.at[1])->value, true);
   CText out = c_text(BINDS_ATOM, "%s(%s, %s, %s, %lld)", function, v[0].at,
                      t.bits < 32 ? str_format("(int)%s", c_within(v[1], BINDS_UNARY)) : v[1].at,
                      v[2].at, (long long)width);
-  if (t.bits < 32) out = c_text(BINDS_UNARY, "(%s)%s", c_type(t), out.at);
+  if (t.bits < 32) out = c_text(BINDS_UNARY, "(%s)%s", c_type(g, t), out.at);
   return c_name_it(g, out, t);
 }
 
@@ -63,7 +63,7 @@ static CText by_words(CGen *g, const Atomic *a, const char *function, const char
     str_printf(&s, ", %s", as(type, args[i]).at);
   }
   CText out = c_text(BINDS_ATOM, "%s((%s *)%s%s)", function, type, at, str_text(&s));
-  if (!dtype_is_float(t)) return as(c_type(t), out);
+  if (!dtype_is_float(t)) return as(c_type(g, t), out);
   return c_text(BINDS_ATOM, "%s(%s)", c_bits_function(g, t, bits), out.at);
 }
 
@@ -86,7 +86,8 @@ static CText atomic(CGen *g, Call *n, const Atomic *a) {
     function = c_helper(g, a->op == ATOMIC_MAX ? "atomic_max" : "atomic_min", t, VOID_TYPE);
   bool takes_floats = is_float && a->op != ATOMIC_EXCHANGE && a->op != ATOMIC_CAS &&
                       a->op != ATOMIC_AND && a->op != ATOMIC_OR && a->op != ATOMIC_XOR;
-  if (takes_floats) old = c_text(BINDS_ATOM, "%s((%s *)%s, %s)", function, c_type(t), at, v[1].at);
+  if (takes_floats)
+    old = c_text(BINDS_ATOM, "%s((%s *)%s, %s)", function, c_type(g, t), at, v[1].at);
   else old = by_words(g, a, function, at, v[1], v[2]);
   return c_cast(g, c_name_it(g, old, t), t, n->node.dtype);
 }

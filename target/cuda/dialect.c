@@ -1,12 +1,6 @@
 /* dialect.c -- what CUDA C++ spells in its own way: threads, memory, bits, float16. */
 #include "target/cuda/cuda.h"
 
-/* Pointers are generic: memory has no words there. */
-static const char *space(const char *scope) {
-  (void)scope;
-  return "";
-}
-
 static const char *bits(DataType to, DataType from) {
   DataType word = to.code == DTYPE_FLOAT ? from : to;
   bool to_float = to.code == DTYPE_FLOAT, is_unsigned = word.code != DTYPE_INT;
@@ -38,13 +32,13 @@ static void allocate(CGen *g, Allocate *n) {
   CVar *v = c_bind(g, n->var);
   v->elem = dtype_element(n->elem);
   c_line(g, "%s %s %s[%lld];", is_shared ? "__shared__ __align__(128)" : "__align__(16)",
-         c_type_in_memory(v->elem), v->name, (long long)count);
+         c_type_in_memory(g, v->elem), v->name, (long long)count);
 }
 
 const CDialect cuda_dialect = {.name = "CUDA C++",
                                .function = "static __device__ inline ",
                                .helper = helper,
-                               .space = space,
+                               .spaces = {"", "", ""}, /* pointers are generic */
                                .bits = bits,
                                .call = cuda_call,
                                .attribute = attribute,

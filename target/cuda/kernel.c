@@ -3,13 +3,10 @@
 #include "lower/lower.h"
 
 static const char *param_text(CGen *g, PrimFunc *f, Node *param) {
-  c_check_type(param->dtype, param->span);
-  CVar *v = c_bind(g, param);
-  if (!dtype_is_handle(param->dtype)) return c_declare(param, v);
-  const CUses *uses = g->f->uses;
+  CVar *v = c_kernel_param(g, f, param);
+  if (!dtype_is_handle(param->dtype)) return c_declare(g, param, v);
   bool distinct = dict_get_int(f->attrs, "tir.noalias", 1) != 0;
-  v->is_const = !map_has(&uses->named, param) && !map_has(&uses->stored, param);
-  return str_format("%s%s%s%s", v->is_const ? "const " : "", c_pointer(v->elem),
+  return str_format("%s%s%s%s", v->is_const ? "const " : "", c_pointer(g, v->elem),
                     distinct ? "__restrict__ " : "", v->name);
 }
 
@@ -20,8 +17,8 @@ static void declare_dynamic_shared(CGen *g, PrimFunc *f) {
   c_line(g, "extern __shared__ __align__(128) uint8_t dynamic_shared[];");
   for (int i = 0; i < shared.vars.len; i++) {
     CVar *v = c_bind(g, shared.vars.at[i]);
-    c_line(g, "%s = (%s)(dynamic_shared + %lld);", c_declare(shared.vars.at[i], v),
-           c_pointer(v->elem), (long long)shared.offsets.at[i]);
+    c_line(g, "%s = (%s)(dynamic_shared + %lld);", c_declare(g, shared.vars.at[i], v),
+           c_pointer(g, v->elem), (long long)shared.offsets.at[i]);
   }
 }
 
@@ -31,23 +28,15 @@ static const char *launch_bounds(PrimFunc *f) {
   return str_format("__launch_bounds__(%lld) ", (long long)(size[0] * size[1] * size[2]));
 }
 
-void cuda_kernel(CGen *g, const char *name, PrimFunc *f) {
-  Str lines = {0}, params = {0};
-  CUses uses = c_uses_of(f->body);
-  CFunc state = {.sort = CFUNC_DEVICE,
-                 .uses = &uses,
-                 .name = name,
-                 .c_name = name,
-                 .result = VOID_TYPE,
-                 .may_alias = !dict_get_int(f->attrs, "tir.noalias", 1),
-                 .depth = 1,
-                 .out = &lines};
-  g->f = &state;
+static void begin(CGen *g, PrimFunc *f, void *params) {
   for (int i = 0; i < f->params.len; i++)
-    str_printf(&params, "%s%s", i ? ", " : "", param_text(g, f, f->params.at[i]));
+    str_printf(params, "%s%s", i ? ", " : "", param_text(g, f, f->params.at[i]));
   declare_dynamic_shared(g, f);
-  c_stmt(g, f->body);
-  g->f = NULL;
+}
+
+void cuda_kernel(CGen *g, const char *name, PrimFunc *f) {
+  Str params = {0};
+  const char *lines = c_kernel(g, name, f, begin, &params);
   str_printf(&g->functions, "\nextern \"C\" __global__ void %s%s(%s) {\n%s}\n", launch_bounds(f),
-             name, str_text(&params), str_text(&lines));
+             name, str_text(&params), lines);
 }

@@ -84,14 +84,14 @@ static void do_wait(CGen *g, Call *n) {
 
 /* (size, pointer, offset): zeroes a fragment */
 static void do_mma_fill(CGen *g, Call *n) {
-  const char *to = pointer_at(g, n, 1, c_type_in_memory(n->node.dtype)), *i = c_temporary(g);
+  const char *to = pointer_at(g, n, 1, c_type_in_memory(g, n->node.dtype)), *i = c_temporary(g);
   c_line(g, "for (int32_t %s = 0; %s < %lld; %s++) %s[%s] = 0;", i, i,
          (long long)ptx_constant(n, 0), i, to, i);
 }
 
 /* (rows, columns, memory, fragment, offset, pitch) */
 static void do_mma_store(CGen *g, Call *n) {
-  const char *type = c_type_in_memory(n->node.dtype), *to = c_temporary(g);
+  const char *type = c_type_in_memory(g, n->node.dtype), *to = c_temporary(g);
   ptx_check_store(n);
   c_line(g, "%s *%s = (%s *)%s;", type, to, type, c_within(c_expr(g, n->args.at[2]), BINDS_UNARY));
   const char *from = pointer_at(g, n, 3, type);

@@ -53,7 +53,7 @@ static Load *load_narrow(DataType t) {
 
 Load *scalar_load(DataType t) {
   if (dtype_is_bool(t)) return load_bool;
-  if (t.bits < 8) return load_narrow(t);
+  if (t.bits < 8) return is_small_float(t) ? load_u8 : load_narrow(t);
   if (t.code == DTYPE_FLOAT && t.bits == 32) return load_f32;
   bool is_signed = t.code == DTYPE_INT;
   switch (t.bits) {

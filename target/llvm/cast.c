@@ -91,8 +91,27 @@ static LLVMValueRef int_to_float(Gen *g, LLVMValueRef v, DataType from, DataType
   return float_to_float(g, v, through, to);
 }
 
+/* The nearest number in reach, NaN as 0, by operations that vectors have: LLVM takes vectors apart
+ * for its own intrinsic. Up to 16 bits, both ends are floats. */
+static LLVMValueRef float_to_short(Gen *g, LLVMValueRef v, DataType float_, DataType to) {
+  DataType scalar = dtype_element(to), word = dtype_with_lanes(INT32, to.lanes);
+  LLVMValueRef low = const_float(g, float_, (double)dtype_min_int(scalar)),
+               high = const_float(g, float_, (double)dtype_max_int(scalar));
+  LLVMValueRef above = LLVMBuildFCmp(g->b, LLVMRealOGT, v, low, "");
+  LLVMValueRef x = LLVMBuildSelect(g->b, above, v, low, "");
+  LLVMValueRef below = LLVMBuildFCmp(g->b, LLVMRealOLT, x, high, "");
+  x = LLVMBuildSelect(g->b, below, x, high, "");
+  x = LLVMBuildFPToSI(g->b, x, type_of(g, word), "");
+  if (is_signed(to)) { /* what is unsigned has 0 at its low end */
+    LLVMValueRef is_nan = LLVMBuildFCmp(g->b, LLVMRealUNO, v, v, "");
+    x = LLVMBuildSelect(g->b, is_nan, const_int(g, word, 0), x, "");
+  }
+  return LLVMBuildTrunc(g->b, x, type_of(g, to), "");
+}
+
 static LLVMValueRef float_to_int(Gen *g, LLVMValueRef v, DataType from, DataType to) {
   v = gen_widen(g, v, from);
+  if (to.bits <= 16) return float_to_short(g, v, type_compute(from), to);
   LLVMTypeRef types[] = {type_of(g, to), LLVMTypeOf(v)};
   const char *name = is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));

@@ -30,6 +30,7 @@
 #include "target/range.h"
 #include "target/target.h"
 #include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
 #include <llvm-c/TargetMachine.h>
 
 /* The program's own functions must not take the place of those of the same name in this library. */
@@ -53,16 +54,17 @@ typedef struct Func {
   LLVMBasicBlockRef entry; /* holds the allocas; ends in a branch to the first real block */
   Map values;              /* Var to LLVMValueRef */
   Ranges ranges;
-  Map distinct;           /* pointer Vars whose memory no other pointer reaches */
-  Map aligned;            /* pointer Vars that are multiples of DEVICE_ALIGN */
-  VEC(LLVMValueRef) heap; /* allocations to free on the way out */
-  VEC(LoopScope) loops;   /* innermost last */
-  LLVMValueRef frame;     /* of tvms_frame_begin, to be ended on failure; or NULL */
-  DataType result;        /* of a kernel; void if none */
-  LLVMValueRef result_at; /* where a kernel's result goes */
-  int64_t stack_bytes;    /* of its allocas so far */
-  bool streams;           /* stores go past the caches now (stream.c) */
-  bool has_streamed;      /* some did */
+  Map distinct;             /* pointer Vars whose memory no other pointer reaches */
+  Map aligned;              /* pointer Vars that are multiples of DEVICE_ALIGN */
+  VEC(LLVMValueRef) heap;   /* allocations to free on the way out */
+  VEC(LoopScope) loops;     /* innermost last */
+  LLVMValueRef frame;       /* of tvms_frame_begin, to be ended on failure; or NULL */
+  LLVMBasicBlockRef failed; /* ends the frame and returns: one for all checks of the function */
+  DataType result;          /* of a kernel; void if none */
+  LLVMValueRef result_at;   /* where a kernel's result goes */
+  int64_t stack_bytes;      /* of its allocas so far */
+  bool streams;             /* stores go past the caches now (stream.c) */
+  bool has_streamed;        /* some did */
   LLVMFastMathFlags fp_flags;
   LLVMMetadataRef scope; /* for debuggers, or NULL */
   const Source *file;
@@ -85,6 +87,9 @@ typedef struct Gen {
   LLVMFastMathFlags fp_flags; /* of the target */
   Debug *debug;               /* NULL: nothing is told of where code came from */
   bool used_raw_intrinsic;    /* T.call_llvm_intrin: only LLVM's verifier can check the operands */
+  int part;                   /* of a module that is cut (parts.c) */
+  bool is_cut;                /* kernels are called from other parts */
+  IntVec bodies;              /* numbers of the functions that are written here */
   Func *f;
 } Gen;
 
@@ -103,10 +108,9 @@ bool machine_is_host(const char *triple); /* by its architecture */
 
 /* ---- module.c, function.c ---- */
 
-/* Generates and optimizes all of `module` for g->target. Raises; free with gen_dispose() in any
- * case. */
+/* Generates `module` for g->target, with g->bodies. Raises; free with gen_dispose() in any case. */
 void gen_module(Gen *g, Node *module, const Target *target, bool in_process);
-/* The same for the module's device functions. */
+/* Generates and optimizes the module's device functions. */
 void gen_device_module(Gen *g, Node *module, const Target *target);
 void gen_dispose(Gen *g);
 
@@ -124,6 +128,30 @@ void gen_out_of_memory_if(Gen *g, LLVMValueRef failed);
 void gen_unlikely(Gen *g, LLVMValueRef branch); /* its first arm */
 void gen_free_heap(Gen *g, int down_to);
 void gen_ret(Gen *g, Node *call); /* T.ret */
+
+/* ---- parts.c ---- */
+
+enum { PARTS_MAX = 4 };
+
+typedef struct Part {
+  Gen gen;
+  int level;                  /* of LLVM's pipeline */
+  const char *path;           /* of its object file; NULL: it stays in memory */
+  LLVMMemoryBufferRef object; /* in memory, of who takes it */
+  LLVMErrorRef error;
+  char *message;
+} Part;
+
+typedef struct Parts {
+  int n;
+  Part at[PARTS_MAX];
+} Parts;
+
+/* Generates the module, in at most so many parts. Raises; parts_dispose() in any case. */
+void parts_generate(Parts *p, Node *module, const Target *target, bool in_process, int most);
+/* Optimizes them and makes objects of them, side by side. Raises. */
+void parts_compile(Parts *p);
+void parts_dispose(Parts *p);
 
 /* ---- types.c ---- */
 
@@ -269,13 +297,17 @@ void debug_variable(Gen *g, Node *var, LLVMValueRef value); /* has this value fr
 
 /* ---- optimize.c, jit.c, emit.c, link.c ---- */
 
+/* In three steps, of which the second one takes no collected memory. */
+int optimize_level(Gen *g); /* checks the module, too */
+LLVMErrorRef optimize_run(Gen *g, int level);
+void optimize_check(LLVMErrorRef error);
 void optimize_module(Gen *g);
 bool jit_has_listeners(void); /* does the environment ask to tell someone of the code? */
 TvmsModule *jit_load(Node *module, const Target *target);
 void emit_file(Node *module, const Target *target, EmitKind kind, const char *path);
 const char *ptx_of_module(Node *module, const Target *target);
 /* Raises with what the linker said. */
-void link_shared(const char *object, const char *path, const char *triple, bool is_host);
+void link_shared(const StrVec *objects, const char *path, const char *triple, bool is_host);
 _Noreturn void raise_llvm(const char *doing, char *message); /* disposes of the message */
 
 #pragma GCC visibility pop

@@ -43,7 +43,8 @@ void gen_declare_function(Gen *g, const char *name, PrimFunc *f) {
                              : str_format("%s.%s", name, packed ? "packed" : "kernel");
   LLVMTypeRef type = LLVMFunctionType(type_int(g, 32), params, (unsigned)(n + has_result), false);
   LLVMValueRef fn = LLVMAddFunction(g->out, label, type);
-  if (!symbol) LLVMSetLinkage(fn, LLVMInternalLinkage);
+  if (!symbol && !g->is_cut) LLVMSetLinkage(fn, LLVMInternalLinkage);
+  else if (!symbol) LLVMSetVisibility(fn, LLVMHiddenVisibility);
   gen_attribute(g, fn, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
   for (int i = 0; i < n && !packed; i++)
     if (dtype_is_handle(f->params.at[i]->dtype))
@@ -140,7 +141,25 @@ static LLVMBasicBlockRef begin_failure(Gen *g, LLVMValueRef failed) {
   return good;
 }
 
+/* Host functions have thousands of checks: with a block for each, LLVM takes quadratic time. */
+static void share_failure(Gen *g, LLVMValueRef failed) {
+  LLVMBasicBlockRef good = gen_block(g, "fine");
+  if (!g->f->failed) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    g->f->failed = gen_block(g, "failed");
+    LLVMPositionBuilderAtEnd(g->b, g->f->failed);
+    gen_fail(g);
+    LLVMPositionBuilderAtEnd(g->b, here);
+  }
+  gen_unlikely(g, LLVMBuildCondBr(g->b, failed, g->f->failed, good));
+  LLVMPositionBuilderAtEnd(g->b, good);
+}
+
 void gen_fail_if(Gen *g, LLVMValueRef failed) {
+  if (g->f->frame && !g->f->heap.len) {
+    share_failure(g, failed);
+    return;
+  }
   LLVMBasicBlockRef good = begin_failure(g, failed);
   gen_fail(g);
   LLVMPositionBuilderAtEnd(g->b, good);

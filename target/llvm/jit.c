@@ -11,7 +11,9 @@
 #include <stdlib.h>
 
 typedef struct Jit {
-  Gen gen;
+  Parts parts;
+  Node *lowered;
+  const Target *target;
   LLVMOrcLLJITRef orc;
   NodeVec exports;
   TvmsModule *module;
@@ -105,14 +107,13 @@ static void define_symbols(Jit *j) {
 
 /* ---- loading ---- */
 
-static void add_object(Jit *j) {
-  char *message = NULL;
-  LLVMMemoryBufferRef object = NULL;
-  if (LLVMTargetMachineEmitToMemoryBuffer(j->gen.machine, j->gen.out, LLVMObjectFile, &message,
-                                          &object))
-    raise_llvm("machine code", message);
+static void add_objects(Jit *j) {
   LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(j->orc);
-  raise_error("machine code", LLVMOrcLLJITAddObjectFile(j->orc, library, object));
+  for (int i = 0; i < j->parts.n; i++) {
+    LLVMMemoryBufferRef object = j->parts.at[i].object;
+    j->parts.at[i].object = NULL;
+    raise_error("machine code", LLVMOrcLLJITAddObjectFile(j->orc, library, object));
+  }
 }
 
 static void free_orc(void *orc) {
@@ -130,12 +131,13 @@ static TvmsExport find_export(Jit *j, const char *symbol) {
 static void load(void *context) {
   Jit *j = context;
   check_listeners();
-  gen_module(&j->gen, j->gen.module, j->gen.target, true);
+  parts_generate(&j->parts, j->lowered, j->target, true, PARTS_MAX);
+  parts_compile(&j->parts);
   raise_error("the JIT", LLVMOrcCreateLLJIT(&j->orc, builder_with_listeners()));
   LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(j->orc), drop_error,
                                           NULL);
   define_symbols(j);
-  add_object(j);
+  add_objects(j);
   int n = j->exports.len;
   TvmsExport *exports = NEW_ARRAY(TvmsExport, n + 1);
   for (int i = 0; i < n; i++) exports[i] = find_export(j, func_symbol(j->exports.at[i]));
@@ -144,10 +146,10 @@ static void load(void *context) {
 }
 
 TvmsModule *jit_load(Node *module, const Target *target) {
-  Jit j = {.gen = {.module = module, .target = target}, .exports = lowered_exports(module)};
+  Jit j = {.lowered = module, .target = target, .exports = lowered_exports(module)};
   /* What LLVM holds is given back, whether or not something raised. */
   Error *error = protect(load, &j);
-  gen_dispose(&j.gen);
+  parts_dispose(&j.parts);
   if (error && j.orc) free_orc(j.orc);
   if (error) error_raise(error);
   return j.module;

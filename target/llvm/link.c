@@ -1,22 +1,23 @@
-/* link.c -- from an object to a shared library, by the first linker that is installed. */
+/* link.c -- from objects to a shared library, by the first linker that is installed. */
 #include "target/command.h"
 #include "target/extern_library.h"
 #include "target/llvm/codegen.h"
 
 #define MAX_WORDS 12
 
-/* {object} and {path} stand for the files, {arch} and {triple} for another machine. The C compiler
- * knows where libm is; a bare linker leaves its functions to the program that loads the library. */
+/* {objects} and {path} stand for the files, {arch} and {triple} for another machine. The C compiler
+ * knows where libm is; a bare linker leaves its functions to the program that loads the library. A
+ * build id, which some compilers ask for, would take a sum of all the weights. */
 static const char *const linkers[][MAX_WORDS] = {
-    {"cc", "-shared", "-o", "{path}", "{object}", "-lm"},
-    {"gcc", "-shared", "-o", "{path}", "{object}", "-lm"},
-    {"clang", "-shared", "-o", "{path}", "{object}", "-lm"},
-    {"ld.lld", "-shared", "-o", "{path}", "{object}"},
-    {"ld", "-shared", "-o", "{path}", "{object}"},
+    {"cc", "-shared", "-Wl,--build-id=none", "-o", "{path}", "{objects}", "-lm"},
+    {"gcc", "-shared", "-Wl,--build-id=none", "-o", "{path}", "{objects}", "-lm"},
+    {"clang", "-shared", "-Wl,--build-id=none", "-o", "{path}", "{objects}", "-lm"},
+    {"ld.lld", "-shared", "-o", "{path}", "{objects}"},
+    {"ld", "-shared", "-o", "{path}", "{objects}"},
 };
 static const char *const cross_linkers[][MAX_WORDS] = {
-    {"{arch}-linux-gnu-gcc", "-shared", "-o", "{path}", "{object}", "-lm"},
-    {"ld.lld", "-shared", "-o", "{path}", "{object}"},
+    {"{arch}-linux-gnu-gcc", "-shared", "-o", "{path}", "{objects}", "-lm"},
+    {"ld.lld", "-shared", "-o", "{path}", "{objects}"},
 };
 #define COUNT(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
@@ -31,15 +32,13 @@ static bool try_linker(const char *const *words) {
   return true;
 }
 
-static const char *fill_in(const char *word, const char *object, const char *path,
-                           const char *triple) {
+static const char *fill_in(const char *word, const char *path, const char *triple) {
   if (str_same(word, "{path}")) return path;
-  if (str_same(word, "{object}")) return object;
   if (strncmp(word, "{arch}", 6) != 0) return word;
   return str_format("%s%s", str_copy_n(triple, strcspn(triple, "-")), word + 6);
 }
 
-void link_shared(const char *object, const char *path, const char *triple, bool is_host) {
+void link_shared(const StrVec *objects, const char *path, const char *triple, bool is_host) {
   if (strncmp(triple, "wasm32", 6) == 0)
     error_raisef("CompileError", (Span){0},
                  "wasm32 has no shared libraries: write an object (-o FILE.o) and link it with the "
@@ -48,13 +47,16 @@ void link_shared(const char *object, const char *path, const char *triple, bool 
   for (int i = 0; i < n; i++) {
     StrVec words = {0}, libraries = extern_libraries();
     const char *const *row = is_host ? linkers[i] : cross_linkers[i];
-    for (int k = 0; k < MAX_WORDS && row[k]; k++)
-      vec_push(&words, fill_in(row[k], object, path, triple));
+    for (int k = 0; k < MAX_WORDS && row[k]; k++) {
+      if (!str_same(row[k], "{objects}")) vec_push(&words, fill_in(row[k], path, triple));
+      else
+        for each (const char *, o, objects) vec_push(&words, *o);
+    }
     for each (const char *, l, &libraries) vec_push(&words, *l);
     vec_push(&words, NULL);
     if (try_linker(words.at)) return;
   }
   error_raisef("CompileError", (Span){0},
                "no linker is installed: %s or ld.lld is needed to make a shared library",
-               is_host ? "cc, clang, ld" : fill_in("{arch}-linux-gnu-gcc", "", "", triple));
+               is_host ? "cc, clang, ld" : fill_in("{arch}-linux-gnu-gcc", "", triple));
 }

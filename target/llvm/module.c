@@ -101,7 +101,12 @@ static void gen_begin(Gen *g, const Target *target) {
 }
 
 void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
-  *g = (Gen){.target = target, .module = module, .in_process = in_process};
+  *g = (Gen){.target = target,
+             .module = module,
+             .in_process = in_process,
+             .part = g->part,
+             .is_cut = g->is_cut,
+             .bodies = g->bodies};
   g->machine = machine_new(target, in_process);
   g->half_by_bits = !machine_converts_half(g->machine);
   gen_begin(g, target);
@@ -113,14 +118,14 @@ void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
     if (IS(PrimFunc, m->functions.at[i]))
       gen_declare_function(g, AS(GlobalVar, m->globals.at[i])->name,
                            AS(PrimFunc, m->functions.at[i]));
-  for (int i = 0; i < m->functions.len; i++)
-    if (IS(PrimFunc, m->functions.at[i]))
-      gen_function(g, AS(GlobalVar, m->globals.at[i])->name, AS(PrimFunc, m->functions.at[i]));
-  gen_module_info(g, &exports);
-  gen_params(g);
-  if (!in_process) gen_description(g);
+  for each (int, i, &g->bodies)
+    gen_function(g, AS(GlobalVar, m->globals.at[*i])->name, AS(PrimFunc, m->functions.at[*i]));
+  if (!g->part) {
+    gen_module_info(g, &exports);
+    gen_params(g);
+    if (!in_process) gen_description(g);
+  }
   debug_end(g);
-  optimize_module(g);
 }
 
 void gen_device_module(Gen *g, Node *module, const Target *target) {

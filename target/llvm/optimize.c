@@ -16,10 +16,14 @@ static void verify(Gen *g) {
   BUG("LLVM rejects the module: %s", text);
 }
 
-void optimize_module(Gen *g) {
+int optimize_level(Gen *g) {
   verify(g);
-  int level = (int)target_option_int(g->target, "opt-level");
-  const char *passes = str_format("default<O%d>", level);
+  return (int)target_option_int(g->target, "opt-level");
+}
+
+LLVMErrorRef optimize_run(Gen *g, int level) {
+  char passes[] = "default<O0>";
+  passes[sizeof passes - 3] = (char)('0' + level);
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
   bool vectors = level >= 2 && !g->is_device; /* threads are a GPU's vectors */
   LLVMPassBuilderOptionsSetLoopVectorization(options, vectors);
@@ -28,9 +32,15 @@ void optimize_module(Gen *g) {
   LLVMPassBuilderOptionsSetLoopUnrolling(options, level >= 2);
   LLVMErrorRef error = LLVMRunPasses(g->out, passes, g->machine, options);
   LLVMDisposePassBuilderOptions(options);
+  return error;
+}
+
+void optimize_check(LLVMErrorRef error) {
   if (!error) return;
   char *message = LLVMGetErrorMessage(error);
   const char *text = str_copy_n(message, strlen(message));
   LLVMDisposeErrorMessage(message);
   BUG("LLVM's passes fail: %s", text);
 }
+
+void optimize_module(Gen *g) { optimize_check(optimize_run(g, optimize_level(g))); }

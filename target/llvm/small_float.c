@@ -1,5 +1,5 @@
-/* small_float.c -- bfloat16, float8 and, where the machine has no conversions, float16 as bits: to
- * float32 and from it, rounded to nearest even.
+/* small_float.c -- bfloat16, floats of 8 bits and less and, where the machine has no conversions,
+ * float16 as bits: to float32 and from it, rounded to nearest even.
  *
  * Both ways are branch-free, so that loops over them vectorize; target/small_float.h tells how. */
 #include "target/llvm/codegen.h"
@@ -39,6 +39,10 @@ static LLVMValueRef widen_any(Words w, LLVMValueRef code, SmallFloat f) {
   /* Codes from the top exponent on, or the top code (e4m3fn), are infinite or NaN. */
   LLVMValueRef special = LLVMBuildOr(b, shifted, word(w, 0x7f800000), "");
   value = LLVMBuildSelect(b, above(w, size, f.last), special, value, "");
+  if (f.zero_is_nan) {
+    LLVMValueRef is_nan = LLVMBuildICmp(b, LLVMIntEQ, code, word(w, f.nan), "");
+    value = LLVMBuildSelect(b, is_nan, word(w, 0x7fc00000), value, "");
+  }
   sign = LLVMBuildShl(b, sign, word(w, f.up), "sign");
   return as_float(w, LLVMBuildOr(b, value, sign, ""));
 }
@@ -86,7 +90,12 @@ LLVMValueRef small_float_narrow(Gen *g, LLVMValueRef f32, DataType t) {
   LLVMValueRef sign =
       LLVMBuildAnd(b, LLVMBuildLShr(b, bits, word(w, f.up), ""), word(w, f.sign), "sign");
   LLVMValueRef size = LLVMBuildAnd(b, bits, word(w, 0x7fffffff), "size");
-  LLVMValueRef code = LLVMBuildOr(b, narrow_size(w, size, t, f), sign, "");
-  DataType out = {DTYPE_UINT, t.bits, t.lanes};
+  LLVMValueRef code = narrow_size(w, size, t, f);
+  if (f.zero_is_nan) {
+    LLVMValueRef is_zero = LLVMBuildICmp(b, LLVMIntEQ, code, word(w, 0), "");
+    sign = LLVMBuildSelect(b, is_zero, word(w, 0), sign, "");
+  }
+  code = LLVMBuildOr(b, code, sign, "");
+  DataType out = {DTYPE_UINT, t.bits < 8 ? 8 : t.bits, t.lanes};
   return LLVMBuildTrunc(b, code, type_of(g, out), "");
 }

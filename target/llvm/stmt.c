@@ -9,6 +9,10 @@ LLVMBasicBlockRef gen_block(Gen *g, const char *name) {
 }
 
 static void gen_if(Gen *g, IfThenElse *n) {
+  if (g->f->frame && !n->orelse && lowered_is_failure(n->then)) {
+    gen_fail_if(g, gen_condition(g, n->cond));
+    return;
+  }
   LLVMBasicBlockRef yes = gen_block(g, "then"), done = gen_block(g, "done");
   LLVMBasicBlockRef no = n->orelse ? gen_block(g, "else") : done;
   LLVMBuildCondBr(g->b, gen_condition(g, n->cond), yes, no);

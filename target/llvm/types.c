@@ -1,5 +1,6 @@
 /* types.c -- dtypes as LLVM types, and constants of them. */
 #include "target/llvm/codegen.h"
+#include "target/small_float.h"
 #include <llvm-c/Target.h>
 
 LLVMTypeRef type_int(Gen *g, unsigned bits) { return LLVMIntTypeInContext(g->context, bits); }
@@ -20,9 +21,7 @@ void type_check(DataType t, Span span) {
   if (t.lanes < 1)
     error_raisef("CompileError", span, "%s: the llvm target has no scalable vectors",
                  dtype_text(t));
-  bool has_format =
-      !dtype_is_mini_float(t) || t.code == DTYPE_FLOAT8_E4M3 || t.code == DTYPE_FLOAT8_E5M2;
-  if (dtype_is_custom(t) || !has_format)
+  if (dtype_is_custom(t) || (dtype_is_mini_float(t) && !small_float_known(t)))
     error_raisef("CompileError", span, "the llvm target has no %s", dtype_text(t));
 }
 
@@ -42,15 +41,15 @@ static LLVMTypeRef scalar_type(Gen *g, DataType t) {
   case DTYPE_UINT: return type_int(g, t.bits);
   case DTYPE_BOOL: return type_int(g, 1);
   case DTYPE_HANDLE: return type_ptr(g);
-  case DTYPE_BFLOAT:
-  case DTYPE_FLOAT8_E4M3:
-  case DTYPE_FLOAT8_E5M2: return type_int(g, t.bits);
+  case DTYPE_BFLOAT: return type_int(g, 16);
   case DTYPE_FLOAT:
     return t.bits == 16   ? LLVMHalfTypeInContext(g->context)
            : t.bits == 32 ? LLVMFloatTypeInContext(g->context)
                           : LLVMDoubleTypeInContext(g->context);
   case DTYPE_VOID: return LLVMVoidTypeInContext(g->context);
-  default: break;
+  default:
+    if (dtype_is_mini_float(t)) return type_int(g, 8);
+    break;
   }
   BUG("no LLVM type for %s", dtype_text(t));
 }

@@ -11,27 +11,20 @@ typedef struct Param {
 typedef VEC(Param) ParamVec_;
 
 static Param param_new(CGen *g, PrimFunc *f, Node *node) {
-  c_check_type(node->dtype, node->span);
-  Param p = {.node = node, .var = c_bind(g, node)};
+  Param p = {.node = node, .var = c_kernel_param(g, f, node)};
   Map *names = &g->f->names;
   bool is_pointer = dtype_is_handle(node->dtype);
-  if (is_pointer && dtype_is_void(p.var->elem))
-    error_raisef("CompileError", f->node.span, "%s: what '%s' points to is not known", g->f->name,
-                 p.var->name);
   p.given = p.var->name;
   if (is_pointer || dtype_is_bool(node->dtype))
     p.given = c_name(str_format("%s_given", p.var->name), names, &g->names);
-  if (is_pointer) {
-    p.begin = c_name(str_format("%s_begin", p.var->name), names, &g->names);
-    p.var->is_const = !map_has(&g->f->uses->named, node) && !map_has(&g->f->uses->stored, node);
-  }
+  if (is_pointer) p.begin = c_name(str_format("%s_begin", p.var->name), names, &g->names);
   return p;
 }
 
-static const char *param_text(const Param *p) {
+static const char *param_text(CGen *g, const Param *p) {
   if (p->begin) return str_format("__global char *%s, long %s", p->given, p->begin);
   DataType t = p->node->dtype;
-  return str_format("%s %s", dtype_is_bool(t) ? "uchar" : c_type(t), p->given);
+  return str_format("%s %s", dtype_is_bool(t) ? "uchar" : c_type(g, t), p->given);
 }
 
 /* Variables of their own type from what was given. */
@@ -40,27 +33,17 @@ static void write_param(CGen *g, PrimFunc *f, const Param *p) {
   if (dtype_is_bool(p->node->dtype)) c_line(g, "const bool %s = %s != 0;", p->var->name, p->given);
   if (!p->begin) return;
   bool distinct = dict_get_int(f->attrs, "tir.noalias", 1) != 0;
-  const char *type = c_pointer_to(p->var), *constant = p->var->is_const ? "const " : "";
+  const char *type = c_pointer_to(g, p->var), *constant = p->var->is_const ? "const " : "";
   c_line(g, "%s%s%s%s = (%s%s)(%s + %s);", constant, type, distinct ? "restrict " : "",
          p->var->name, constant, type, p->given, p->begin);
 }
 
 /* ---- memory that threads share ---- */
 
-static WalkResult declare_shared(Walker *w, Node *n) {
-  CGen *g = w->context;
-  if (!IS(Allocate, n)) return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
-  Allocate *a = AS(Allocate, n);
-  const char *scope = AS(Var, a->var)->scope;
-  if (!scope || !str_begins(scope, "shared")) return WALK_ON;
-  int64_t count = a->elem.lanes, extent = 0;
-  for each (Node *, e, &a->extents)
-    if (expr_is_const_int(*e, &extent)) count *= extent;
-  CVar *v = c_bind(g, a->var);
-  v->elem = dtype_element(a->elem);
-  c_line(g, "__local %s %s[%lld] __attribute__((aligned(64)));", c_type_in_memory(v->elem), v->name,
-         (long long)(count ? count : 1));
-  return WALK_ON;
+static void declare_shared(CGen *g, CVar *v, int64_t count, void *unused) {
+  (void)unused;
+  c_line(g, "__local %s %s[%lld] __attribute__((aligned(64)));", c_type_in_memory(g, v->elem),
+         v->name, (long long)count);
 }
 
 /* ---- the kernel ---- */
@@ -73,27 +56,18 @@ static const char *block_size(PrimFunc *f) {
                     (long long)size[1], (long long)size[2]);
 }
 
-void opencl_kernel(CGen *g, const char *name, PrimFunc *f) {
-  Str lines = {0}, params = {0};
-  CUses uses = c_uses_of(f->body);
-  CFunc state = {.sort = CFUNC_DEVICE,
-                 .uses = &uses,
-                 .name = name,
-                 .c_name = name,
-                 .result = VOID_TYPE,
-                 .may_alias = !dict_get_int(f->attrs, "tir.noalias", 1),
-                 .depth = 1,
-                 .out = &lines};
+static void begin(CGen *g, PrimFunc *f, void *params) {
   ParamVec_ given = {0};
-  g->f = &state;
   for each (Node *, p, &f->params) vec_push(&given, param_new(g, f, *p));
   for (int i = 0; i < given.len; i++)
-    str_printf(&params, "%s%s", i ? ", " : "", param_text(&given.at[i]));
+    str_printf(params, "%s%s", i ? ", " : "", param_text(g, &given.at[i]));
   for each (Param, p, &given) write_param(g, f, p);
-  Walker w = {.enter = declare_shared, .context = g};
-  walk(&w, f->body);
-  c_stmt(g, f->body);
-  g->f = NULL;
+  c_each_shared(g, f->body, declare_shared, NULL);
+}
+
+void opencl_kernel(CGen *g, const char *name, PrimFunc *f) {
+  Str params = {0};
+  const char *lines = c_kernel(g, name, f, begin, &params);
   str_printf(&g->functions, "\n__kernel %svoid %s(%s) {\n%s}\n", block_size(f), name,
-             str_text(&params), str_text(&lines));
+             str_text(&params), lines);
 }

@@ -22,20 +22,10 @@ static const char *const words[] = {
     "read_only", "write_only", "read_write", "barrier",   "get_group_id", "get_local_id",
     "complex",   "imaginary",  "quad",       "vec_step"};
 
-/* float4, uint16 and their like are types. */
-static void take_words(CGen *g) {
-  static const char *const elements[] = {"char", "uchar", "short", "ushort", "int",  "uint",
-                                         "long", "ulong", "float", "double", "half", "bool"};
-  static const int lanes[] = {2, 3, 4, 8, 16};
-  c_take_words(g, words, sizeof words / sizeof *words);
-  for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
-    for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++)
-      map_set(&g->names, str_intern(str_format("%s%d", elements[i], lanes[k])), g);
-}
-
 const char *opencl_source(Node *module, const Target *target) {
   CGen g = {.dialect = &opencl_dialect, .target = target, .module = module};
-  take_words(&g);
+  c_take_words(&g, words, sizeof words / sizeof *words);
+  c_take_vector_types(&g);
   c_kernels(&g, opencl_kernel);
   const char *functions = str_text(&g.functions);
   Str helpers = {0}, s = {0};

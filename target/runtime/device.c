@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const DeviceApi *const kinds[] = {&tvms__cuda, &tvms__opencl};
+static const DeviceApi *const kinds[] = {&tvms__cuda, &tvms__opencl, &tvms__metal, &tvms__webgpu};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const DeviceApi *kind_of(DLDeviceType type) {
@@ -52,7 +52,8 @@ int tvms_device_parse(const char *text, DLDevice *out) {
   for (int i = 0; good && i < KINDS; i++)
     if (strlen(kinds[i]->name) == n && strncmp(kinds[i]->name, text, n) == 0)
       return *out = (DLDevice){kinds[i]->type, (int32_t)id}, 0;
-  return tvms_set_error("there is no device '%s'; there are cpu, cuda, opencl, and cuda:1", text);
+  return tvms_set_error(
+      "there is no device '%s'; there are cpu, cuda, opencl, metal, webgpu, and cuda:1", text);
 }
 
 int tvms_device_count(DLDeviceType type) {
@@ -222,6 +223,7 @@ int tvms_device_launch(int32_t device_type, int32_t device_id, void *source, voi
     size_t nbytes = (size_t)((int32_t *)sizes)[i];
     args[i] = (DeviceArg){.value = nbytes ? value : NULL, .nbytes = nbytes};
     if (!nbytes && find_memory(&args[i], value->p, device, kernel, i)) return -1;
+    if (api->takes_sizes) args[i].size = (size_t)at[7 + i];
   }
   pthread_mutex_lock(&state_lock);
   void *k = kernel_of(api, device, source, kernel);

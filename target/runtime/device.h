@@ -14,6 +14,7 @@
 typedef struct DeviceArg {
   void *memory; /* NULL: a scalar */
   int64_t begin;
+  size_t size; /* of what the kernel sees; 0: not known. Where the device takes sizes */
   const void *value;
   size_t nbytes;
 } DeviceArg;
@@ -32,6 +33,7 @@ typedef struct DeviceLaunch {
 typedef struct DeviceApi {
   const char *name;
   DLDeviceType type;
+  bool takes_sizes;     /* as LowerDevice of lower/ */
   int (*count)(int *n); /* of the devices; -1: the driver is missing */
   const char *(*title)(int id);
   int (*alloc)(int id, size_t nbytes, void **memory);
@@ -48,7 +50,7 @@ typedef struct DeviceApi {
   int (*launch)(int id, void *kernel, const char *name, const DeviceLaunch *l);
 } DeviceApi;
 
-extern const DeviceApi tvms__cuda, tvms__opencl;
+extern const DeviceApi tvms__cuda, tvms__opencl, tvms__metal, tvms__webgpu;
 
 /* NULL and an error if there is no such device here. */
 const DeviceApi *tvms__device_api(DLDevice device);

@@ -19,7 +19,7 @@ extern "C" {
 /* ---- DLPack: the layout by which array libraries share tensors (dlpack.h, version 0.8) ---- */
 
 #ifndef DLPACK_VERSION
-typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLOpenCL = 4, kDLMetal = 8 } DLDeviceType;
+typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLOpenCL = 4, kDLMetal = 8, kDLWebGPU = 15 } DLDeviceType;
 typedef struct {
   DLDeviceType device_type;
   int32_t device_id;

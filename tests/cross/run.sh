@@ -57,15 +57,15 @@ linux() {
   same "C for $arch" cases.out "c_$arch.out"
 }
 
-# One thread and no devices: these parts of the runtime are replaced.
+# One thread, no libraries, no devices: what of the runtime needs them is replaced.
 wasm() {
   lib=/usr/lib/wasm32-wasi
   builtins=/usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a
   there wasm32 clang wasm-ld node $lib/libc.a $builtins || return
   "$B/tvms" build "$here/cases.tvms" --target 'llvm -mtriple=wasm32-wasi' -o wasm.o || bad=1
   mkdir wasm
-  for f in "$root"/target/runtime/*.c "$here/wasm/serial.c" "$here/runner.c"; do
-    case $f in */thread_pool.c | */module.c | */shim.c | */device.c | */device_memory.c | */cuda.c | */opencl.c | */webgpu*.c | */metal.c) continue ;; esac
+  for f in "$root"/target/runtime/*.c "$here"/wasm/*.c "$here/runner.c"; do
+    case $f in */thread_pool.c | */module.c | */shim.c | */cuda.c | */opencl.c | */metal.c | */webgpu*.c | */device_memory.c) continue ;; esac
     clang --target=wasm32-wasi -I"$here/wasm" $flags -c -o "wasm/$(basename "$f").o" "$f" || bad=1
   done
   wasm-ld -L$lib -o cases.wasm $lib/crt1-command.o wasm/*.o wasm.o -lm -lc $builtins

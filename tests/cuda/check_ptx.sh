@@ -2,7 +2,7 @@
 # check_ptx.sh -- the PTX of kernels assembled by NVIDIA's ptxas, which tells the registers and the spills of each.
 #   PTXAS=ptxas bash tests/cuda/check_ptx.sh BUILD_FOLDER [gemm] [ops] [networks]
 # ptxas is a part of CUDA's toolkit; `pip install nvidia-cuda-nvcc-cu12` brings it alone. Without one everything is skipped.
-# The last line is "N passed, N failed": of texts, each for every architecture. A spill in a product or a convolution fails.
+# What `tvms inspect` estimates for each kernel is set beside what it takes. The last line is "N passed, N failed": of texts, each for every architecture. A spill in a product or a convolution fails.
 B=$(cd "${1:-build}" && pwd)
 shift
 cd "$(dirname "$0")/../.." || exit 1
@@ -43,9 +43,11 @@ kernels() {
 assemble() { # FILE ARCH: its kernels into FILE.kernels; fails if ptxas does
   "$PTXAS" -arch="$2" -v "$1" -o /dev/null >"$1.out" 2>&1 || return 1
   kernels <"$1.out" >"$1.kernels"
+  "$B/tvms" inspect "$1" 2>/dev/null | sed -n 's/^kernel *\([^:]*\): about \([0-9]*\) reg.*/\1 \2/p' >"$1.estimates"
+  awk 'NR == FNR { takes[$1] = $2; next } $1 in takes { print $1, $2, takes[$1] }' "$1.kernels" "$1.estimates" >"$1.both"
 }
 export -f assemble kernels
-export PTXAS
+export PTXAS B
 
 for what in ${*:-gemm ops networks}; do
   for arch in $archs; do
@@ -58,6 +60,8 @@ for what in ${*:-gemm ops networks}; do
     find "$folder" -name '*.kernels' -exec cat {} + >"$folder/all"
     awk -v what="$what $arch" '{ n++; if ($2 > most) { most = $2; whose = $1 } if ($3 + $4) { spills++; print "  spills:", $1, $2, "registers,", $3, "bytes stored,", $4, "loaded" } }
       END { printf "%s: %d kernels, at most %d registers (%s), %d kernels spill\n", what, n, most, whose, spills }' "$folder/all"
+    find "$folder" -name '*.both' -exec cat {} + | awk -v what="$what $arch" '{ d = $2 - $3; d = d < 0 ? -d : d; n++; sum += d; near += d <= 8 }
+      END { if (n) printf "%s: registers estimated: off by %.1f on average, %.0f%% within 8\n", what, sum / n, 100 * near / n }'
     spilling=$(awk '$3 + $4 && $1 ~ /matmul|conv|dense|gemm/' "$folder/all" | wc -l)
     [ "$texts" -gt 0 ] || spilling=1 # nothing was assembled
     passed=$((passed + texts - bad)) failed=$((failed + bad + spilling))

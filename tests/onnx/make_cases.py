@@ -184,3 +184,6 @@ qdq("qdq_conv_channels", "Conv", b(1, 3, 6, 5), weight(4, 3, 3, 3), 4, 0, f(4), 
 qdq("qdq_matmul", "MatMul", b(2, 3, 8), weight(8, 5), 0, 0)
 qdq("qdq_matmul_columns", "MatMul", b(3, 8), weight(8, 5), 5, 1)
 qdq("qdq_gemm", "Gemm", b(3, 8), weight(8, 5), 0, 0, f(5))
+qdq("qdq_gemm_turned", "Gemm", b(3, 8), weight(5, 8), 5, 0, f(5), transB=1)
+qdq("qdq_conv_many_channels", "Conv", b(1, 4, 5, 3), weight(1500, 4, 1, 1), 1500, 0, f(1500))
+tried("ms_qlinear_average_pool", "QLinearAveragePool", {"a": b(1, 3, 7, 6), "as": s(0.05), "az": u(128), "cs": s(0.04), "cz": u(100)}, domain=MS, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])

@@ -55,6 +55,29 @@ expect 1 'the c target writes no LLVM IR: use --target llvm' "$tvms" build net.t
 expect 1 'target interp writes no files' "$tvms" build net.tvms --target interp -o net.so
 [ ! -e net.c ] && [ ! -e net.ll ] && [ ! -e net.exe ] || { echo 'a refused form was written'; bad=1; }
 
+# A large module is compiled in parts, the same ones each time; only what it exports can be seen.
+cat >large.tvms <<'T'
+from tvm import relax
+bb = relax.BlockBuilder()
+x = relax.Var("x", R.Tensor((4, 8), "float32"))
+with bb.function("main", [x]):
+    y = x
+    for i in range(24):
+        y = bb.emit(R.nn.softmax(R.concat([y, x], axis=0)))
+    bb.emit_func_output(y)
+print(bb.get().script())
+T
+"$tvms" large.tvms >chain.tvms
+expect 0 '' "$tvms" build chain.tvms -o chain.a
+expect 0 '' "$tvms" build chain.tvms -o chain.so
+expect 0 '' "$tvms" build chain.tvms -o again.so
+[ "$(ar t chain.a | wc -l)" -gt 1 ] || fail 'a large module is compiled in one part'
+cmp -s chain.so again.so || fail 'two builds of a large module differ'
+[ "$(nm -D --defined-only chain.so | awk '{print $3}' | sort | tr '\n' ' ')" = '__tvms_main tvms_module_info tvms_module_text ' ] ||
+  fail 'a part exports what it should not'
+expect 0 'the same' "$tvms" diff chain.tvms ./chain.so interp
+expect 0 'the same' "$tvms" diff chain.tvms ./chain.so llvm
+
 # Memory: plans come within 5 % of what is live at once, and are drawn.
 (cat "$tests/../memory/networks.tvms"; echo 'print(Networks.script(show_meta=True))') >make.tvms
 "$tvms" make.tvms >networks.tvms

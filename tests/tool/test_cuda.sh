@@ -36,6 +36,37 @@ expect 1 'the cuda target writes no OpenCL C: use --target opencl' "$tvms" build
 expect 1 'the llvm target writes no PTX: use --target cuda' "$tvms" build net.tvms --target llvm --emit ptx
 expect 1 'the cuda target writes no C: use --target c' "$tvms" build net.tvms --target cuda -o net.c
 
+# ---- registers, estimated: what is needed at one time, and 6 ----
+expect 0 'kernel    matmul_kernel: about ' "$tvms" inspect net.ptx
+cat >live.ptx <<'T'
+.visible .entry sum(
+	.param .u64 sum_param_0
+)
+{
+	.shared .align 4 .b8 memory[64];
+	ld.param.u64 	%rd1, [sum_param_0];
+	cvta.to.global.u64 	%rd2, %rd1;
+	ld.global.v4.f32 	{%f1, %f2, %f3, %f4}, [%rd2];
+	add.s64 	%rd3, %rd2, 16;
+	mov.u32 	%r1, 0;
+	ld.global.f32 	%f9, [%rd3];
+$L__BB0_1:
+	add.f32 	%f5, %f1, %f2;
+	add.f32 	%f6, %f3, %f4;
+	add.s32 	%r1, %r1, 1;
+	setp.ne.s32 	%p1, %r1, 8;
+	@%p1 bra 	$L__BB0_1;
+	add.f32 	%f7, %f5, %f6;
+	add.f32 	%f8, %f7, %f9;
+	st.global.f32 	[%rd3], %f8;
+	ret;
+}
+T
+# In the loop: the address (2 words; its sum with 16 is a part of loads), f1 to f4 of the next step, f9, r1, f5, f6.
+expect 0 'kernel    sum: about 16 registers, 64 bytes of shared memory, 15 instructions' "$tvms" inspect live.ptx
+echo '// nothing' >nothing.ptx
+expect 1 "'nothing.ptx': it has no kernel" "$tvms" inspect nothing.ptx
+
 # ---- no driver ----
 cat >load.tvms <<'T'
 m = tvm.runtime.load_module("net.so")

@@ -37,6 +37,18 @@ T
 expect 1 'there is no OpenCL driver on this machine: install a driver of OpenCL' env OCL_ICD_VENDORS=/nonexistent "$tvms" run run.tvms
 also 'pocl-opencl-icd'
 
+expect 0 '' "$tvms" build net.tvms -o net.wgsl
+cp net.wgsl out
+also '// Made by tvms: WGSL.' '@compute @workgroup_size(8, 16, 1)' 'var<workgroup>' 'workgroupBarrier();'
+expect 0 '' "$tvms" build net.tvms --target webgpu -o net.so
+expect 0 'target    webgpu' "$tvms" inspect net.so
+expect 1 'the opencl target writes no WGSL: use --target webgpu' "$tvms" build net.tvms --target opencl --emit wgsl
+sed 's/opencl/webgpu/' run.tvms >run_webgpu.tvms
+expect 1 'WebGPU is not installed: there is neither libwgpu_native.so nor libwebgpu_dawn.so' env -u TVMS_WEBGPU_LIBRARY "$tvms" run run_webgpu.tvms
+also 'TVMS_WEBGPU_LIBRARY'
+expect 1 'TVMS_WEBGPU_LIBRARY names no library: /nonexistent.so: cannot open' env TVMS_WEBGPU_LIBRARY=/nonexistent.so "$tvms" run run_webgpu.tvms
+expect 1 'the WebGPU library has no wgpuHasInstanceFeature: it is too old, or none' env TVMS_WEBGPU_LIBRARY=libz.so.1 "$tvms" run run_webgpu.tvms
+
 # ---- the simulated GPU ----
 cat >race.tvms <<'T'
 import numpy as np
@@ -56,7 +68,7 @@ absent 'ran'
 expect 1 'race.tvms:5 ' "$tvms" run --sanitize --report race.tvms
 expect 1 'error[E0601]' "$tvms" run --sanitize --target 'sim -model=mali' race.tvms
 expect 2 '--report is for what --sanitize counts' "$tvms" run --report race.tvms
-expect 1 "unknown model 'sm80'; there are sm_70, sm_72, sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, opencl, apple, mali; did you mean 'sm_80'?" "$tvms" run --target 'sim -model=sm80' race.tvms
+expect 1 "unknown model 'sm80'; there are sm_70, sm_72, sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, opencl, webgpu, apple, mali; did you mean 'sm_80'?" "$tvms" run --target 'sim -model=sm80' race.tvms
 expect 0 'E0601: a data race between threads of a block' "$tvms" explain E0601
 expect 0 '' "$tvms" build net.tvms --target 'sim -model=opencl' -o net.so
 expect 0 'target    sim -model=opencl' "$tvms" inspect net.so

@@ -14,7 +14,7 @@ static const ValueType type_generator;
 static Random *generator(BuiltinCall *c) {
   static Random shared;
   static bool seeded;
-  if (c->self.type == &type_generator) return &((GeneratorObject *)c->self.object)->random;
+  if (c->self.type) return &((GeneratorObject *)c->self.object)->random;
   if (!seeded) shared = random_seeded(0), seeded = true;
   return &shared;
 }
@@ -160,23 +160,43 @@ static void attr_names(Value v, StrVec *out) {
 static const ValueType type_generator = {
     .name = "Generator", .get_attr = get_attr, .attr_names = attr_names};
 
-static Value random_default_rng(BuiltinCall *c) {
-  return value_of(&type_generator,
+static Value new_generator(BuiltinCall *c, const ValueType *type) {
+  return value_of(type,
                   NEW(GeneratorObject, .random = random_seeded(seed_of(c->args[0], c->spans[0]))));
 }
+static Value random_default_rng(BuiltinCall *c) { return new_generator(c, &type_generator); }
 
-static const Builtin rows[] = {
-    {"seed", "seed=None", random_seed, "starts the shared generator anew"},
+/* ---- the older names: of the shared generator and of RandomState ---- */
+
+static const Builtin legacy[] = {
+    {"seed", "seed=None", random_seed, "starts the generator anew"},
     {"rand", "*dims", random_rand, "uniform in [0, 1)"},
     {"randn", "*dims", random_randn, "normal, mean 0, deviation 1"},
     {"random_sample", "size=None", random_sample, "uniform in [0, 1)"},
     {"randint", "low, high=None, size=None, dtype='int64'", random_integers, "ints in [low, high)"},
+};
+enum { LEGACY = sizeof legacy / sizeof *legacy };
+static Value legacy_attr(Value v, const char *name, Span span) {
+  Value x = builtin_method(legacy, LEGACY, v, name);
+  return x.type ? x : get_attr(v, name, span);
+}
+static void legacy_names(Value v, StrVec *out) {
+  builtin_names(legacy, LEGACY, out);
+  attr_names(v, out);
+}
+static const ValueType type_random_state = {
+    .name = "RandomState", .get_attr = legacy_attr, .attr_names = legacy_names};
+
+static Value random_state(BuiltinCall *c) { return new_generator(c, &type_random_state); }
+static const Builtin makers[] = {
     {"default_rng", "seed=None", random_default_rng, "a generator of its own"},
+    {"RandomState", "seed=None", random_state, "one with the older methods, too"},
 };
 
 Value random_namespace(void) {
   Value ns = value_namespace("numpy.random");
   namespace_add_builtins(ns, methods, METHODS);
-  namespace_add_builtins(ns, rows, sizeof rows / sizeof *rows);
+  namespace_add_builtins(ns, legacy, LEGACY);
+  namespace_add_builtins(ns, makers, sizeof makers / sizeof *makers);
   return ns;
 }

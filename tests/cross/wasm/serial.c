@@ -1,7 +1,5 @@
-/* serial.c -- a machine with one thread, without devices and libraries: in place of target/runtime/thread_pool.c, shim.c, device.c and what
- * that one needs. */
-#include "target/runtime/device.h"
-#include <stdlib.h>
+/* serial.c -- the thread pool of a machine with one thread: in place of target/runtime/thread_pool.c and shim.c. */
+#include "target/runtime/runtime_impl.h"
 
 void tvms_set_num_threads(int n) { (void)n; }
 int tvms_num_threads(void) { return 1; }
@@ -13,6 +11,3 @@ void tvms__pool_end(void) {}
 int tvms__shim_add(const char *name) {
   return tvms_set_error("packed function '%s' is not registered", name);
 }
-
-const char *tvms__device_text(DLDevice device, char *out) { return (void)device, (void)out, "the CPU"; }
-void tvms__device_free(void *address) { (void)address, abort(); /* tensors are the CPU's */ }

@@ -1,0 +1,358 @@
+/* count.c -- what a block of threads does, along the statements of a kernel in its lowered form.
+ *
+ * A loop is looked at once, in the middle of its steps, and counts as often as it has steps.
+ * Indices and conditions are worked out for each thread of one block in the middle of the grid, so
+ * banks, sectors and idle threads are exact there; what loads tell is not known, and taken for the
+ * worst. What an SM is busy with adds up; latencies that no barrier separates overlap. */
+#include "target/speed/count.h"
+#include <math.h>
+
+/* Clocks, about: of a load from memory, from shared memory, of a product of fragments, of an
+ * exchange in a warp; of a barrier. */
+const double count_latencies[LATENCIES] = {600, 30, 33, 25};
+enum { BARRIER = 25 };
+
+/* Steps of a loop without a barrier whose loads are under way at a time; instructions of a step
+ * itself, of an address; of a function such as exp. */
+enum { UNROLLED = 4, OF_STEP = 2, OF_ADDRESS = 1, OF_FUNCTION = 16 };
+
+/* Steps of an innermost loop whose sectors are looked at together: what a later step touches again
+ * is in the first cache. */
+enum { STEPS = 8 };
+
+/* ---- costs ---- */
+
+Cost cost_nothing(void) { return (Cost){.in_flight = -1}; }
+
+static double under_way(const Cost *c) {
+  double sum = 0;
+  for (int i = 0; i < LATENCIES; i++) sum += c->latency[i];
+  return sum;
+}
+
+void cost_add(Cost *to, Cost more) {
+  for (int i = 0; i < PIPES; i++) to->busy[i] += more.busy[i];
+  if (more.has_barrier) {
+    to->waited += under_way(to) + more.waited;
+    memcpy(to->latency, more.latency, sizeof to->latency);
+    to->has_barrier = true;
+  } else {
+    for (int i = 0; i < LATENCIES; i++)
+      to->latency[i] = i == OF_EXCHANGE ? to->latency[i] + more.latency[i]
+                                        : fmax(to->latency[i], more.latency[i]);
+  }
+  if (more.in_flight >= 0) to->in_flight = more.in_flight;
+}
+
+static double busiest(const Cost *c) {
+  double most = 0;
+  for (int i = 0; i < PIPES; i++) most = fmax(most, c->busy[i]);
+  return most;
+}
+
+/* Copies that are waited for: in as many steps as may be in flight they have come nearer. */
+static double copies_exposed(const Cost *step) {
+  if (step->in_flight < 0) return 0;
+  double ahead = step->in_flight * (busiest(step) + under_way(step) + step->waited);
+  return fmax(0, count_latencies[OF_GLOBAL] - ahead);
+}
+
+static Cost cost_times(Cost step, double n) {
+  Cost out = step;
+  for (int i = 0; i < PIPES; i++) out.busy[i] *= n;
+  if (step.has_barrier) {
+    out.waited = n * (step.waited + under_way(&step) + copies_exposed(&step));
+    memset(out.latency, 0, sizeof out.latency);
+  } else {
+    for (int i = 0; i < LATENCIES; i++) out.latency[i] *= i == OF_EXCHANGE ? n : ceil(n / UNROLLED);
+  }
+  out.in_flight = -1;
+  return out;
+}
+
+/* ---- threads ---- */
+
+static void set_thread(Count *c, int64_t number) {
+  for (int d = 0; d < 3; d++) {
+    if (c->threads[d]) value_bind(&c->values, c->threads[d], number % c->out->block[d]);
+    number /= c->out->block[d];
+  }
+}
+
+int count_active(Count *c, bool on[MOST_THREADS]) {
+  int active = 0;
+  int64_t holds;
+  for (int t = 0; t < c->out->threads; t++) {
+    if (c->conditions.len) set_thread(c, t);
+    on[t] = true;
+    for (int i = 0; i < c->conditions.len && on[t]; i++)
+      on[t] = !value_of(&c->values, c->conditions.at[i], &holds) || holds;
+    active += on[t];
+  }
+  return active;
+}
+
+int count_warps(const Count *c, const bool *on) {
+  int warps = 0;
+  for (int first = 0; first < c->out->threads; first += WARP) {
+    bool any = false;
+    for (int t = first; t < first + WARP && t < c->out->threads; t++) any |= on[t];
+    warps += any;
+  }
+  return warps;
+}
+
+/* ---- accesses ---- */
+
+/* Of every thread that is active; false: the index is not known. */
+static bool find_places(Count *c, Node *index, int unit, Touch *t) {
+  for (int i = 0; i < t->count; i++) {
+    if (!t->on[i]) continue;
+    set_thread(c, i);
+    if (!value_of(&c->values, index, &t->at[i])) return false;
+    t->at[i] *= unit;
+  }
+  return true;
+}
+
+static void touch_banks(Count *c, Touch *t, bool is_known, bool stores, Cost *cost) {
+  double turns, least;
+  touch_turns(t, &turns, &least);
+  if (!is_known) turns = least = count_warps(c, t->on);
+  cost->busy[SHARED_MEMORY] += turns;
+  c->out->shared_turns += c->times * turns;
+  c->out->conflicts += c->times * (turns - least);
+  if (!stores) cost->latency[OF_SHARED] = count_latencies[OF_SHARED];
+}
+
+/* Sectors of a step, with those of the steps that follow of the innermost loop. */
+static double sectors_of(Count *c, Node *index, int unit, Touch *t) {
+  int64_t steps = 1, first = 0;
+  Map seen = {0};
+  int64_t found = touch_sectors(t, &seen);
+  bool moves = c->inner && value_mentions(&c->values, index, c->inner->var);
+  if (c->inner && value_of(&c->values, c->inner->extent, &steps) && steps > 1) {
+    steps = steps < STEPS ? steps : STEPS;
+    value_of(&c->values, c->inner->var, &first);
+    for (int64_t i = 1; moves && i < steps; i++) {
+      value_bind(&c->values, c->inner->var, first + i);
+      if (find_places(c, index, unit, t)) found += touch_sectors(t, &seen);
+    }
+    value_bind(&c->values, c->inner->var, first);
+  }
+  return (double)found / (double)(steps > 0 ? steps : 1);
+}
+
+static void touch_memory(Count *c, Node *data, Node *index, int unit, Touch *t, bool is_known,
+                         bool stores, Cost *cost) {
+  int active = 0;
+  double mark = t->nbytes;
+  for (int i = 0; i < t->count; i++) {
+    active += t->on[i];
+    mark += t->on[i] ? (double)t->at[i] * (i + 1) : 0;
+  }
+  double sectors = is_known ? sectors_of(c, index, unit, t) : active;
+  Stream s = {.data = data, .bytes = c->times * 32 * sectors, .mark = mark, .stores = stores};
+  for (int d = 0; d < 3; d++)
+    s.along[d] = c->blocks[d] && (!is_known || value_mentions(&c->values, index, c->blocks[d]));
+  vec_push(&c->streams, s);
+  cost->busy[L2_CACHE] += 32 * sectors / c->out->chip->l2;
+  c->out->wanted_bytes += c->times * active * t->nbytes;
+  c->out->l2_bytes += s.bytes;
+  if (!stores) cost->latency[OF_GLOBAL] = count_latencies[OF_GLOBAL];
+}
+
+Cost count_touch(Count *c, Node *data, Node *index, int unit, int nbytes, bool stores) {
+  Cost cost = cost_nothing();
+  const char *scope = IS(Var, data) ? AS(Var, data)->scope : NULL;
+  bool is_shared = scope && str_begins(scope, "shared");
+  bool is_global = !scope || !*scope || str_same(scope, "global");
+  if (!is_shared && !is_global) return cost;
+  Touch *t = NEW(Touch, .count = (int)c->out->threads, .nbytes = nbytes);
+  count_active(c, t->on);
+  bool is_known = find_places(c, index, unit, t);
+  if (!is_known && IS(Var, data))
+    c->out->unknown = str_format("where '%s' is touched", AS(Var, data)->name);
+  double parts = nbytes > 16 ? nbytes / 16.0 : 1;
+  cost.busy[ISSUE] = count_warps(c, t->on) * (parts + OF_ADDRESS) / SCHEDULERS;
+  if (is_shared) touch_banks(c, t, is_known, stores, &cost);
+  else touch_memory(c, data, index, unit, t, is_known, stores, &cost);
+  return cost;
+}
+
+static Cost count_element(Count *c, Node *buffer, NodeVec indices, bool stores) {
+  Buffer *b = AS(Buffer, buffer);
+  Node *index = indices.at[0];
+  Cost cost = cost_nothing();
+  int unit = dtype_nbytes(b->elem), lanes = index->dtype.lanes, width = 1;
+  const char *scope = IS(Var, b->data) ? AS(Var, b->data)->scope : NULL;
+  if (IS(Ramp, index) && expr_is_one(AS(Ramp, index)->stride))
+    width = lanes, index = AS(Ramp, index)->base;
+  bool on[MOST_THREADS];
+  if (scope && str_begins(scope, "shared") && !stores) {
+    double bytes = c->times * count_active(c, on) * unit * lanes;
+    c->out->shared_load_bytes += bytes;
+    if (unit * width >= 8) c->out->wide_load_bytes += bytes;
+  }
+  for (c->values.lane = 0; c->values.lane < lanes / width; c->values.lane++)
+    cost_add(&cost, count_touch(c, b->data, index, unit, unit * width, stores));
+  c->values.lane = 0;
+  return cost;
+}
+
+/* ---- expressions ---- */
+
+static Cost count_expr(Count *c, Node *n);
+
+/* Operations of each thread that is active: they are counted, and done by whole warps. */
+static Cost operations(Count *c, double counted, double done) {
+  bool on[MOST_THREADS];
+  Cost cost = cost_nothing();
+  c->out->flops += c->times * counted * count_active(c, on);
+  double warps = count_warps(c, on);
+  cost.busy[FLOATS] = warps * WARP * done / c->out->chip->floats;
+  cost.busy[ISSUE] = warps * done / SCHEDULERS;
+  return cost;
+}
+
+static bool is_product(Node *n) {
+  while (IS(Cast, n)) n = AS(Cast, n)->value;
+  return IS(Mul, n) && dtype_is_float(n->dtype);
+}
+
+static Cost count_binary(Count *c, Node *n) {
+  Node *a = ((Binary *)(void *)n)->a, *b = ((Binary *)(void *)n)->b;
+  Cost cost = count_expr(c, a);
+  cost_add(&cost, count_expr(c, b));
+  if (!dtype_is_float(a->dtype)) return cost;
+  bool counts = n->kind < NK_EQ || n->kind > NK_Or;
+  bool is_part = c->contracts && (IS(Add, n) || IS(Sub, n)) && (is_product(a) || is_product(b));
+  cost_add(&cost, operations(c, counts ? n->dtype.lanes : 0, is_part ? 0 : a->dtype.lanes));
+  return cost;
+}
+
+/* With the condition for the time. */
+static Cost under(Count *c, Node *cond, Node *n, Cost (*count)(Count *c, Node *n)) {
+  vec_push(&c->conditions, cond);
+  Cost cost = count(c, n);
+  c->conditions.len--;
+  return cost;
+}
+
+static Cost count_call(Count *c, Node *n) {
+  Call *call = AS(Call, n);
+  const Intrin *intrin = intrin_of(call->op);
+  Cost cost = cost_nothing();
+  bool is_one = false;
+  Cost matrix = count_matrix_call(c, call, &is_one);
+  if (is_one) return matrix;
+  if (is_intrin_call(n, "if_then_else")) {
+    cost = count_expr(c, call->args.at[0]);
+    cost_add(&cost, under(c, call->args.at[0], call->args.at[1], count_expr));
+    cost_add(&cost, under(c, expr_not(call->args.at[0], n->span), call->args.at[2], count_expr));
+    return cost;
+  }
+  for each (Node *, x, &call->args) cost_add(&cost, count_expr(c, *x));
+  bool is_fma = is_intrin_call(n, "fma");
+  if (is_fma) cost_add(&cost, operations(c, 2 * n->dtype.lanes, n->dtype.lanes));
+  else if (intrin && intrin->takes == TAKES_FLOATS)
+    cost_add(&cost, operations(c, n->dtype.lanes, OF_FUNCTION * n->dtype.lanes));
+  if (intrin && str_begins(intrin->name, "tvm_warp_shuffle")) {
+    cost.busy[SHARED_MEMORY] += (double)c->out->threads / WARP;
+    cost.latency[OF_EXCHANGE] += count_latencies[OF_EXCHANGE];
+  }
+  return cost;
+}
+
+static Cost count_children(Count *c, Node *n) {
+  if (IS(Cast, n)) return count_expr(c, AS(Cast, n)->value);
+  if (IS(Not, n)) return count_expr(c, AS(Not, n)->a);
+  if (IS(Broadcast, n)) return count_expr(c, AS(Broadcast, n)->value);
+  Cost cost = cost_nothing();
+  if (IS(Select, n)) {
+    cost = count_expr(c, AS(Select, n)->cond);
+    cost_add(&cost, count_expr(c, AS(Select, n)->then));
+    cost_add(&cost, count_expr(c, AS(Select, n)->orelse));
+  }
+  if (IS(Let, n)) {
+    cost = count_expr(c, AS(Let, n)->value);
+    map_set(&c->values.lets, AS(Let, n)->var, AS(Let, n)->value);
+    cost_add(&cost, count_expr(c, AS(Let, n)->body));
+  }
+  return cost;
+}
+
+static Cost count_expr(Count *c, Node *n) {
+  if (IS(BufferLoad, n))
+    return count_element(c, AS(BufferLoad, n)->buffer, AS(BufferLoad, n)->indices, false);
+  if (IS(Call, n)) return count_call(c, n);
+  return node_is_binary(n->kind) ? count_binary(c, n) : count_children(c, n);
+}
+
+/* ---- statements ---- */
+
+static Cost count_loop(Count *c, For *f) {
+  int64_t extent = 1, min = 0;
+  if (!value_of(&c->values, f->extent, &extent))
+    c->out->unknown = str_format("how many steps '%s' has", AS(Var, f->var)->name);
+  value_of(&c->values, f->min, &min);
+  if (extent < 1) return cost_nothing();
+  double times = c->times;
+  For *inner = c->inner;
+  value_bind(&c->values, f->var, min + extent / 2);
+  c->times *= (double)extent;
+  c->inner = f;
+  Cost step = count_stmt(c, f->body);
+  step.busy[ISSUE] += (double)c->out->threads / WARP * OF_STEP / SCHEDULERS;
+  c->times = times;
+  c->inner = inner;
+  return cost_times(step, (double)extent);
+}
+
+static Cost count_if(Count *c, IfThenElse *n) {
+  Cost cost = count_expr(c, n->cond);
+  cost_add(&cost, under(c, n->cond, n->then, count_stmt));
+  if (n->orelse) cost_add(&cost, under(c, expr_not(n->cond, n->node.span), n->orelse, count_stmt));
+  return cost;
+}
+
+static Cost count_barrier(Count *c) {
+  Cost cost = cost_nothing();
+  c->out->barriers += c->times;
+  cost.has_barrier = true;
+  cost.waited = BARRIER;
+  return cost;
+}
+
+static bool is_barrier(Node *n) {
+  if (!is_intrin_call(n, "tvm_storage_sync")) return false;
+  NodeVec args = AS(Call, n)->args;
+  return !(args.len && IS(StringImm, args.at[0]) &&
+           str_same(AS(StringImm, args.at[0])->value, "warp"));
+}
+
+Cost count_stmt(Count *c, Node *n) {
+  Cost cost = cost_nothing();
+  switch (n->kind) {
+  case NK_SeqStmt:
+    for each (Node *, s, &AS(SeqStmt, n)->stmts) cost_add(&cost, count_stmt(c, *s));
+    return cost;
+  case NK_For: return count_loop(c, AS(For, n));
+  case NK_While: return count_stmt(c, AS(While, n)->body);
+  case NK_IfThenElse: return count_if(c, AS(IfThenElse, n));
+  case NK_Evaluate:
+    return is_barrier(AS(Evaluate, n)->value) ? count_barrier(c)
+                                              : count_expr(c, AS(Evaluate, n)->value);
+  case NK_BufferStore:
+    cost = count_expr(c, AS(BufferStore, n)->value);
+    cost_add(&cost,
+             count_element(c, AS(BufferStore, n)->buffer, AS(BufferStore, n)->indices, true));
+    return cost;
+  case NK_LetStmt:
+    cost = count_expr(c, AS(LetStmt, n)->value);
+    map_set(&c->values.lets, AS(LetStmt, n)->var, AS(LetStmt, n)->value);
+    cost_add(&cost, count_stmt(c, AS(LetStmt, n)->body));
+    return cost;
+  default: return stmt_rest(n) && *stmt_rest(n) ? count_stmt(c, *stmt_rest(n)) : cost;
+  }
+}
