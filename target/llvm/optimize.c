@@ -25,10 +25,7 @@ LLVMErrorRef optimize_run(Gen *g, int level) {
   char passes[] = "default<O0>";
   passes[sizeof passes - 3] = (char)('0' + level);
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  bool vectors = level >= 2 && !g->is_device; /* threads are a GPU's vectors */
-  LLVMPassBuilderOptionsSetLoopVectorization(options, vectors);
-  LLVMPassBuilderOptionsSetSLPVectorization(options, vectors);
-  LLVMPassBuilderOptionsSetLoopInterleaving(options, vectors);
+  LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2 && !g->is_device);
   LLVMPassBuilderOptionsSetLoopUnrolling(options, level >= 2);
   LLVMErrorRef error = LLVMRunPasses(g->out, passes, g->machine, options);
   LLVMDisposePassBuilderOptions(options);
