@@ -67,11 +67,24 @@ static bool is_padded(const Einsum *e, int i) {
   return i >= 0 && !arith_can_prove_equal(arith_new(), e->old.at[i], e->padded.at[i]);
 }
 
-/* In a step that is padded each factor is 0, so that what is added is. */
+static bool is_among(NodeVec nodes, const Node *n) {
+  for each (Node *, x, &nodes)
+    if (*x == n) return true;
+  return false;
+}
+
+/* A step that is padded has an element of its own; or each factor is 0 in it, so that what is added
+ * is. */
 static void need_padded_factors(Einsum *e) {
   for (int i = 0; i < e->block->iter_vars.len; i++) {
     IterVar *iv = AS(IterVar, e->block->iter_vars.at[i]);
-    if (iv->iter_kind != ITER_REDUCE || !is_padded(e, i)) continue;
+    if (!is_padded(e, i)) continue;
+    if (iv->iter_kind != ITER_REDUCE) {
+      if (is_among(e->by.store->indices, iv->var)) continue;
+      schedule_fail(e->call, e->ref->node,
+                    "'%s' has no index '%s': more steps of it would add up again",
+                    AS(Buffer, e->by.store->buffer)->name, AS(Var, iv->var)->name);
+    }
     for each (Node *, l, &e->loads)
       if (!mentions(*l, iv->var))
         schedule_fail(e->call, e->ref->node,
