@@ -12,7 +12,8 @@ static bool is_other_int(const Retype *r, DataType t) {
   return t.code == DTYPE_INT && t.lanes == 1 && !dtype_equal(t, r->to);
 }
 
-/* What the variable becomes; in values it is cast to the dtype that it had. */
+/* What the variable of a loop or block, or a dim, becomes where it is defined; in values it is cast
+ * to the dtype that it had. Variables of lets stay. */
 static Node *index_var(Mutator *m, Node *var) {
   Retype *r = m->context;
   if (!is_other_int(r, var->dtype)) return var;
@@ -39,7 +40,10 @@ static Node *in_dtype(Mutator *m, Node *n) {
   Retype *r = m->context;
   if (IS(Cast, n) && is_index(n)) return in_dtype(m, AS(Cast, n)->value);
   if (IS(IntImm, n)) return int_imm(r->to, AS(IntImm, n)->value, n->span);
-  if (IS(Var, n)) return index_var(m, n);
+  if (IS(Var, n)) {
+    Node *new = map_get(&r->vars, n);
+    return new ? new : expr_cast(r->to, n, n->span);
+  }
   if (!node_is_binary(n->kind)) return expr_cast(r->to, mutate(m, n), n->span);
   Binary *b = (Binary *)(void *)n;
   return expr_binary(n->kind, in_dtype(m, b->a), in_dtype(m, b->b), n->span);
@@ -53,6 +57,8 @@ static NodeVec all_in_dtype(Mutator *m, NodeVec indices) {
 
 static Node *retype_buffer(Mutator *m, Node *n) {
   Buffer b = *AS(Buffer, n);
+  for each (Node *, d, &b.shape)
+    if (IS(Var, *d)) index_var(m, *d);
   b.shape = all_in_dtype(m, b.shape);
   b.strides = all_in_dtype(m, b.strides);
   b.elem_offset = b.elem_offset ? in_dtype(m, b.elem_offset) : NULL;
@@ -91,14 +97,18 @@ static Node *rewrite(Mutator *m, Node *n) {
     return gc_copy(&r, sizeof r);
   }
   case NK_BufferLoad: {
-    BufferLoad *l = AS(BufferLoad, n);
-    return expr_load(mutate(m, l->buffer), all_in_dtype(m, l->indices), n->span);
+    BufferLoad l = *AS(BufferLoad, n);
+    l.buffer = mutate(m, l.buffer);
+    l.indices = all_in_dtype(m, l.indices);
+    l.predicate = mutate(m, l.predicate);
+    return gc_copy(&l, sizeof l);
   }
   case NK_BufferStore: {
     BufferStore s = *AS(BufferStore, n);
     s.buffer = mutate(m, s.buffer);
     s.indices = all_in_dtype(m, s.indices);
     s.value = mutate(m, s.value);
+    s.predicate = mutate(m, s.predicate);
     return gc_copy(&s, sizeof s);
   }
   default: break;

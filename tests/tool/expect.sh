@@ -30,3 +30,17 @@ also() { for text in "$@"; do grep -qF -- "$text" out || fail "expected the text
 absent() { for text in "$@"; do ! grep -qF -- "$text" out || fail "expected no text: $text"; done; }
 # same TEXT: the whole output
 same() { [ "$(cat out)" = "$1" ] || fail "expected the output: $1"; }
+
+# net.tvms: a product and its softmax in float16, for a device.
+write_net() {
+cat >net.tvms <<'T'
+@I.ir_module
+class Net:
+    @R.function
+    def main(x: R.Tensor(("n", 64), "float16"), w: R.Tensor((64, 32), "float16")):
+        with R.dataflow():
+            y = R.nn.softmax(R.matmul(x, w))
+            R.output(y)
+        return y
+T
+}

@@ -4,16 +4,7 @@
 . "$(dirname "$0")/expect.sh"
 source=$tests/../..
 
-cat >net.tvms <<'T'
-@I.ir_module
-class Net:
-    @R.function
-    def main(x: R.Tensor(("n", 64), "float16"), w: R.Tensor((64, 32), "float16")):
-        with R.dataflow():
-            y = R.nn.softmax(R.matmul(x, w))
-            R.output(y)
-        return y
-T
+write_net
 expect 0 '' "$tvms" build net.tvms -o net.metal
 cp net.metal out
 also '#include <metal_stdlib>' '[[max_total_threads_per_threadgroup(128)]] kernel void matmul_kernel(' 'threadgroup_barrier('
