@@ -262,6 +262,8 @@ static inline Node *expr_and(Node *a, Node *b) { return expr_binary(NK_And, a, b
 /* Effects of a scalar expression: pure, reads memory, or changes state. */
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_STATE } Effect;
 Effect expr_effect(Node *n);
+/* Nothing but its result is seen from outside: it writes into memory of its own only. */
+bool prim_func_is_pure(PrimFunc *f);
 
 /* ---- buffers ---- */
 
@@ -434,5 +436,9 @@ NodeVec ir_undefined(Node *func);
  * access is opaque. `visible` holds the data pointers of the buffers around the block, to these:
  * a pointer that is not among them is no access. NULL: nothing is known, and any may be one. */
 bool block_access_regions(Node *block, const Map *visible, NodeVec *reads, NodeVec *writes);
+
+/* Do values in memory tell where the block writes the buffer? Then only its variables tell whether
+ * it writes an element twice. */
+bool block_writes_by_memory(Node *block, Node *buffer);
 
 #endif

@@ -112,15 +112,15 @@ static void verify_top(Verifier *v, Node *n) {
     verify_fault(v, E0399, n, "a module holds functions, found %s", node_kind_name(n->kind));
 }
 
-/* Two functions can't be found by one symbol. */
-static void verify_symbols(Verifier *v) {
+/* Two functions can't be found by one symbol, which matters once they get into one artifact. */
+static void warn_of_symbols(const IRModule *m) {
   Map symbols = {0};
-  for each (Node *, f, &v->module->functions) {
+  for each (Node *, f, &m->functions) {
     const char *symbol = func_symbol(*f);
     if (!symbol) continue;
     Node *other = map_get(&symbols, str_intern(symbol));
     if (other)
-      diag_note(verify_fault(v, E0326, *f, "two functions have the symbol '%s'", symbol),
+      diag_note(diag_warning(W0114, (*f)->span, "two functions have the symbol '%s'", symbol),
                 other->span, "the other one is here");
     map_set(&symbols, str_intern(symbol), *f);
   }
@@ -131,7 +131,7 @@ static int verify_module(IRModule *m) {
   if (all.globals.live != m->functions.len || m->globals.len != m->functions.len)
     verify_fault(&all, E0399, &m->node, "the module has %d names for %d functions",
                  all.globals.live, m->functions.len);
-  verify_symbols(&all);
+  warn_of_symbols(m);
   for each (Node *, f, &m->functions) {
     verify_top(&all, *f);
     map_clear(&all.scope);

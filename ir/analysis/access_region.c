@@ -18,6 +18,10 @@ typedef struct Scan {
   AccessVec reads, writes;
   Map ranges;         /* variables of loops inside the block to their Range */
   Map lets;           /* variables of lets inside the block to their values */
+  Map stores;         /* buffers to their only BufferStore, or to themselves if there are more */
+  Map scalars;        /* buffers of one element that get one value, to it */
+  Node *asked;        /* where_memory_says: a buffer, or NULL */
+  bool by_memory;     /* memory says where that is written */
   Map local;          /* buffers allocated inside, which nobody outside sees */
   Map matched;        /* buffers of matched regions to their MatchBufferRegion */
   Map pointers;       /* those made inside: what they point to nobody outside sees */
@@ -91,10 +95,52 @@ static void join(Scan *s, AccessVec *v, Node *buffer, NodeVec lo, NodeVec hi) {
   }
 }
 
+/* ---- values with a name: lets, and scalars that are set once ---- */
+
+static WalkResult note_store(Walker *w, Node *n) {
+  Map *stores = w->context;
+  if (!IS(BufferStore, n)) return node_family(n->kind) == FAMILY_STMT ? WALK_ON : WALK_PRUNE;
+  Node *buffer = AS(BufferStore, n)->buffer;
+  map_set(stores, buffer, map_has(stores, buffer) ? buffer : n);
+  return WALK_PRUNE;
+}
+
+static bool sets_scalar(const Scan *s, BufferStore *store) {
+  NodeVec shape = AS(Buffer, store->buffer)->shape;
+  return map_has(&s->local, store->buffer) && map_get(&s->stores, store->buffer) == &store->node &&
+         shape.len == 1 && expr_is_one(shape.at[0]);
+}
+
+static Node *value_of_name(Mutator *m, Node *n) {
+  const Scan *s = m->context;
+  Node *value = IS(Var, n)          ? map_get(&s->lets, n)
+                : IS(BufferLoad, n) ? map_get(&s->scalars, AS(BufferLoad, n)->buffer)
+                                    : NULL;
+  return value ? value : mutate_children(m, n);
+}
+
+/* An expression without the names that the block gives to values. */
+static Node *without_names(Scan *s, Node *e) {
+  if (!s->lets.live && !s->scalars.live) return e;
+  Mutator m = {.rewrite = value_of_name, .context = s};
+  return mutate(&m, e);
+}
+
 /* ---- one access ---- */
 
+static WalkResult stop_at_local(Walker *w, Node *n) {
+  Scan *s = w->context;
+  return IS(BufferLoad, n) && map_has(&s->local, AS(BufferLoad, n)->buffer) ? WALK_STOP : WALK_ON;
+}
+
+/* A bound that memory of the block holds means nothing outside of it. */
+static Node *seen_outside(Scan *s, Node *bound) {
+  Walker w = {.enter = stop_at_local, .context = s, .once = true};
+  return bound && s->local.live && !walk(&w, bound) ? NULL : bound;
+}
+
 static void bounds_of(Scan *s, Node *index, Node **lo, Node **hi) {
-  index = substitute(index, &s->lets);
+  index = without_names(s, index);
   int64_t lanes = 1;
   Node *base = index;
   if (IS(Ramp, index)) base = AS(Ramp, index)->base, lanes = AS(Ramp, index)->lanes;
@@ -102,7 +148,9 @@ static void bounds_of(Scan *s, Node *index, Node **lo, Node **hi) {
     *lo = *hi = NULL;
     return;
   }
-  if (lanes == 1) return;
+  *lo = seen_outside(s, *lo);
+  *hi = seen_outside(s, *hi);
+  if (lanes == 1 || !*hi) return;
   Node *last = expr_mul(AS(Ramp, index)->stride, int_imm(base->dtype, lanes - 1, index->span));
   *hi = arith_simplify(s->analyzer, expr_add(*hi, last));
 }
@@ -171,6 +219,19 @@ static bool scan_access_pointer(Scan *s, Call *c) {
   return true;
 }
 
+static WalkResult stop_at_memory(Walker *w, Node *n) {
+  const Map *ranges = w->context;
+  bool unknown_let = IS(Var, n) && IS(LetStmt, (Node *)map_get(ranges, n));
+  return IS(BufferLoad, n) || unknown_let ? WALK_STOP : WALK_ON;
+}
+
+static bool says_memory(Scan *s, NodeVec indices) {
+  Walker w = {.enter = stop_at_memory, .context = &s->ranges, .once = true};
+  for each (Node *, i, &indices)
+    if (!walk(&w, without_names(s, *i))) return true;
+  return false;
+}
+
 static WalkResult scan_node(Walker *w, Node *n) {
   Scan *s = w->context;
   switch (n->kind) {
@@ -182,6 +243,11 @@ static WalkResult scan_node(Walker *w, Node *n) {
     scan(s, store->value);
     for each (Node *, i, &store->indices) scan(s, *i);
     if (store->predicate) scan(s, store->predicate);
+    if (sets_scalar(s, store)) {
+      Node *value = without_names(s, store->value);
+      if (expr_effect(value) == EFFECT_PURE) map_set(&s->scalars, store->buffer, value);
+    }
+    if (store->buffer == s->asked) s->by_memory |= says_memory(s, store->indices);
     add_indices(s, &s->writes, store->buffer, store->indices);
     return WALK_PRUNE;
   }
@@ -189,11 +255,12 @@ static WalkResult scan_node(Walker *w, Node *n) {
     map_set(&s->ranges, AS(For, n)->var,
             MAKE(Range, n->span, VOID_TYPE, .min = AS(For, n)->min, .extent = AS(For, n)->extent));
     return WALK_ON;
-  case NK_LetStmt:
-    if (expr_effect(AS(LetStmt, n)->value) == EFFECT_PURE)
-      map_set(&s->lets, AS(LetStmt, n)->var, substitute(AS(LetStmt, n)->value, &s->lets));
+  case NK_LetStmt: {
+    Node *value = without_names(s, AS(LetStmt, n)->value);
+    if (expr_effect(value) == EFFECT_PURE) map_set(&s->lets, AS(LetStmt, n)->var, value);
     else map_set(&s->ranges, AS(LetStmt, n)->var, n); /* moves in a way that is not known */
     return WALK_ON;
+  }
   case NK_BlockRealize: scan_realize(s, AS(BlockRealize, n)); return WALK_PRUNE;
   case NK_DeclBuffer: map_set(&s->local, AS(DeclBuffer, n)->buffer, n); return WALK_ON;
   case NK_BufferRegion: s->opaque = true; return WALK_ON;
@@ -238,18 +305,31 @@ static bool is_written(Scan *s, Node *buffer) {
   return false;
 }
 
+static void scan_block(Scan *s, Block *b) {
+  for each (Node *, a, &b->alloc_buffers) {
+    map_set(&s->local, *a, *a);
+    map_set(&s->pointers, AS(Buffer, *a)->data, *a);
+  }
+  for each (Node *, m, &b->match_buffers)
+    map_set(&s->matched, AS(MatchBufferRegion, *m)->buffer, *m);
+  Walker w = {.enter = note_store, .context = &s->stores, .once = true};
+  walk(&w, b->body);
+  if (b->init) scan(s, b->init);
+  AccessVec none = {0};
+  s->reads = none; /* an init only writes, as far as the outside is concerned */
+  scan(s, b->body);
+}
+
+bool block_writes_by_memory(Node *block, Node *buffer) {
+  Scan s = {.analyzer = arith_new(), .asked = buffer};
+  scan_block(&s, AS(Block, block));
+  return s.by_memory;
+}
+
 bool block_access_regions(Node *block, const Map *visible, NodeVec *reads, NodeVec *writes) {
   Block *b = AS(Block, block);
   Scan s = {.analyzer = arith_new(), .visible = visible};
-  for each (Node *, a, &b->alloc_buffers) {
-    map_set(&s.local, *a, *a);
-    map_set(&s.pointers, AS(Buffer, *a)->data, *a);
-  }
-  for each (Node *, m, &b->match_buffers) map_set(&s.matched, AS(MatchBufferRegion, *m)->buffer, *m);
-  if (b->init) scan(&s, b->init);
-  AccessVec none = {0};
-  s.reads = none; /* an init only writes, as far as the outside is concerned */
-  scan(&s, b->body);
+  scan_block(&s, b);
   if (s.opaque) return false;
   *reads = *writes = (NodeVec){0};
   for each (Access *, a, &s.reads)

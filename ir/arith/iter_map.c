@@ -377,6 +377,44 @@ bool iter_sum_range(const IterSum *s, DataType t, Node **least, Node **count) {
   return true;
 }
 
+static WalkResult stop_at_loop(Walker *w, Node *n) {
+  return map_has(w->context, n) ? WALK_STOP : WALK_ON;
+}
+
+/* An index without a summand that no loop moves. */
+static Node *moving_part(Node *e, const Map *loops) {
+  Walker w = {.enter = stop_at_loop, .context = (void *)(uintptr_t)loops, .once = true};
+  if (!IS(Add, e)) return e;
+  if (walk(&w, AS(Add, e)->a)) return AS(Add, e)->b;
+  return walk(&w, AS(Add, e)->b) ? AS(Add, e)->a : e;
+}
+
+static bool is_quotient_of(Node *quotient, Node *rest) {
+  return IS(FloorDiv, quotient) && IS(FloorMod, rest) &&
+         node_equal(AS(FloorDiv, quotient)->a, AS(FloorMod, rest)->a, false, NULL) &&
+         node_equal(AS(FloorDiv, quotient)->b, AS(FloorMod, rest)->b, false, NULL);
+}
+
+/* x // c and x % c tell x, wherever it begins. */
+static NodeVec with_pairs_joined(NodeVec indices, const Map *loops) {
+  NodeVec out = {0};
+  Map joined = {0}; /* rests whose quotient stands for both */
+  for each (Node *, e, &indices) {
+    Node *quotient = moving_part(*e, loops), *whole = *e;
+    for each (Node *, other, &indices)
+      if (is_quotient_of(quotient, moving_part(*other, loops))) {
+        map_set(&joined, *other, *other);
+        whole = AS(FloorDiv, quotient)->a;
+      }
+    vec_push(&out, whole);
+  }
+  NodeVec left = {0};
+  for (int i = 0; i < out.len; i++)
+    if (!map_has(&joined, indices.at[i])) vec_push(&left, out.at[i]);
+  return left;
+}
+
 bool iter_is_injective(NodeVec indices, const Map *loops, Analyzer *facts) {
-  return iter_map_detect(indices, loops, NULL, facts).injective;
+  return iter_map_detect(indices, loops, NULL, facts).injective ||
+         iter_map_detect(with_pairs_joined(indices, loops), loops, NULL, facts).injective;
 }

@@ -160,6 +160,11 @@ static void print_relax_call(Printer *p, RelaxCall *c) {
   str_add_char(&p->out, ')');
 }
 
+static void print_op(Printer *p, Op *op) {
+  bool builtin = strncmp(op->name, "tir.", 4) == 0;
+  str_printf(&p->out, "%s.%s", builtin ? "T" : "R", strchr(op->name, '.') + 1);
+}
+
 void print_relax(Printer *p, Node *n) {
   switch (n->kind) {
   case NK_RelaxVar: str_add(&p->out, name_of(p, n)); break;
@@ -167,7 +172,7 @@ void print_relax(Printer *p, Node *n) {
     p->uses_cls = true;
     str_printf(&p->out, "%s%s", p->self ? p->self : "", AS(GlobalVar, n)->name);
     break;
-  case NK_Op: str_printf(&p->out, "R.%s", AS(Op, n)->name + 6); break;
+  case NK_Op: print_op(p, AS(Op, n)); break;
   case NK_ExternFunc: print_extern(p, AS(ExternFunc, n)); break;
   case NK_Constant: print_constant(p, AS(Constant, n)); break;
   case NK_PrimValue: {

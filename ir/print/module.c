@@ -12,6 +12,16 @@ static void print_dict_line(Printer *p, const char *name, Node *dict) {
   line(p, "%s(%s)", name, attr_text(p, dict));
 }
 
+/* Names of external functions come first: they are read before functions are. */
+static void print_members(Printer *p, IRModule *m, bool external, bool *first) {
+  for (int i = 0; i < m->functions.len; i++) {
+    if (IS(ExternFunc, m->functions.at[i]) != external) continue;
+    if (!*first) str_add_char(&p->out, '\n');
+    *first = false;
+    print_named(p, m->functions.at[i], AS(GlobalVar, m->globals.at[i])->name);
+  }
+}
+
 void print_module(Printer *p, IRModule *m) {
   p->class_name = module_fresh_name(&m->node, "Module");
   p->module = m;
@@ -25,11 +35,8 @@ void print_module(Printer *p, IRModule *m) {
   print_dict_line(p, "I.module_global_infos", m->global_infos);
   bool first = p->out.at[p->out.len - 2] == ':';
   if (!m->functions.len && first) line(p, "pass");
-  for (int i = 0; i < m->functions.len; i++) {
-    if (!first) str_add_char(&p->out, '\n');
-    first = false;
-    print_named(p, m->functions.at[i], AS(GlobalVar, m->globals.at[i])->name);
-  }
+  print_members(p, m, true, &first);
+  print_members(p, m, false, &first);
   p->indent--;
 }
 

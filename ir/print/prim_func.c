@@ -43,9 +43,18 @@ static DimVars vars_of(NodeVec exprs, const Map *definable) {
   return d;
 }
 
-static bool in_annotation(PrimFunc *f, int i, const Map *definable) {
+/* TVM reads an annotation once the parameters before it are known. */
+static bool mentions_later(const DimVars *dims, PrimFunc *f, int i) {
+  for (int k = i + 1; k < f->params.len; k++)
+    if (map_has(&dims->seen, f->params.at[k])) return true;
+  return false;
+}
+
+static bool in_annotation(const Printer *p, PrimFunc *f, int i, const Map *definable) {
   Buffer *b = f->buffers.at[i] ? AS(Buffer, f->buffers.at[i]) : NULL;
-  return b && is_plain(b) && vars_of(b->shape, definable).all;
+  if (!b || !is_plain(b)) return false;
+  DimVars dims = vars_of(b->shape, definable);
+  return dims.all && !(p->options.tvm_style && mentions_later(&dims, f, i));
 }
 
 static bool is_marked(PrimFunc *f, const char *attr, int i) {
@@ -78,7 +87,7 @@ static void print_param(Printer *p, PrimFunc *f, int i, const Map *definable) {
   Node *param = f->params.at[i];
   const char *open = is_marked(f, "tirx.optional", i) ? "T.Optional(" : "",
              *close = *open ? ")" : "";
-  if (in_annotation(f, i, definable)) {
+  if (in_annotation(p, f, i, definable)) {
     Buffer *b = AS(Buffer, f->buffers.at[i]);
     str_printf(&p->out, "%s: %sT.Buffer(", name_define(p, &b->node), open);
     print_dims(p, f, b, definable);
@@ -112,7 +121,7 @@ static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
   for (int i = 0; i < f->params.len; i++) {
     if (!f->buffers.at[i]) continue;
     Buffer *b = AS(Buffer, f->buffers.at[i]);
-    bool annotated = in_annotation(f, i, definable);
+    bool annotated = in_annotation(p, f, i, definable);
     DimVars d = vars_of(b->shape, definable);
     for each (Node *, v, &d.vars) {
       bool quoted = map_has(definable, *v);
@@ -124,7 +133,7 @@ static void print_dim_lines(Printer *p, PrimFunc *f, const Map *definable) {
     }
   }
   for (int i = 0; i < f->params.len; i++)
-    if (f->buffers.at[i] && !in_annotation(f, i, definable))
+    if (f->buffers.at[i] && !in_annotation(p, f, i, definable))
       print_buffer_line(p, "T.match_buffer", AS(Buffer, f->buffers.at[i]),
                         str_format("%s, ", name_of(p, f->params.at[i])), false);
 }

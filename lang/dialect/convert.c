@@ -291,7 +291,14 @@ Node *to_attr(Value v, Span span) {
     return MAKE(Array, span, VOID_TYPE, .items = items, .is_tuple = false);
   }
   if (v.type == &type_node) return v.node;
+  Value own = value_find_attr(v, str_intern("__attr__"), span); /* of a Target */
+  if (own.type) return to_attr(value_call_with(own, 0, NULL, span), span);
   cannot(v, "an attribute value (a number, text, a list, a dict)", span);
+}
+
+static Value target_value(TargetAttr *t) {
+  Value args[] = {value_str(t->text), t->host ? value_str(t->host) : value_none()};
+  return value_call_with(library_attr("tvm.target", "Target"), 2, args, t->node.span);
 }
 
 Value from_attr(Node *n) {
@@ -313,7 +320,7 @@ Value from_attr(Node *n) {
       value_dict_set(out, value_str(d->keys.at[i]), from_attr(d->values.at[i]), n->span);
     return out;
   }
-  return value_node(n);
+  return IS(TargetAttr, n) ? target_value(AS(TargetAttr, n)) : value_node(n);
 }
 
 /* ---- dtypes as values ---- */

@@ -39,7 +39,8 @@ Node *to_sinfo(Value v,
 NodeVec to_sinfos(Value v, Span span); /* one, or a list, or the fields of a tuple */
 /* Are the types of a call those of outputs? Several are one tuple in scripts. */
 bool call_has_outputs(const Node *op);
-Node *to_attr(Value v, Span span); /* numbers, text, lists, dicts, None, nodes */
+const char *builtin_of_op(const char *name); /* if_then_else of tir.if_then_else, tirx. or bare */
+Node *to_attr(Value v, Span span);           /* numbers, text, lists, dicts, None, nodes */
 Value from_attr(Node *attr);
 Node *dict_from_value(Value dict, Span span);
 const char *value_type_name(Value v);
@@ -140,6 +141,9 @@ typedef struct TensorBuilder {
   Value fixed;               /* dict: names of parameters to what specialize() gives; or absent */
   Map told;                  /* undefined names that were reported */
   Map dims;                  /* interned name to Var: dims of the signature */
+  Map unbound;               /* Vars by T.Var, T.SizeVar, whose name is that which they get first */
+  Map launched;              /* Vars of threads to the IterVar that a launch was given */
+  bool relaunches;           /* one of them several times, each of which gets a Var of its own */
   Map ended; /* interned names of variables whose suite has ended, to their Span * */
 } TensorBuilder;
 extern TensorBuilder *tensor; /* of the prim_func being read; NULL outside */

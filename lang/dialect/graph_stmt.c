@@ -68,7 +68,12 @@ static bool stays_in_script(Value v) {
   return !IS(MatchCast, v.node) && (!node_is_relax(v.node) || IS(GlobalVar, v.node));
 }
 
-/* n = T.int64() names a dim of this function or of one around it, or a new one. */
+/* n = T.int64() and n = T.Var("n", "int64"). */
+static bool is_symbolic_var(Value v, const char *name) {
+  return is_fresh_var(v) || (value_is_node(v, NK_Var) && str_same(AS(Var, v.node)->name, name));
+}
+
+/* Names a dim of this function or of one around it, or a new one. */
 static Value symbolic_var(Value v, const char *name) {
   for (GraphBuilder *g = graph; g; g = g->outer) {
     Node *known = map_get(&g->dims, name);
@@ -91,7 +96,7 @@ static void bind_graph_name(Binder *binder, Ast *target, Value v) {
   const char *name = AST_AS(Name, target)->name;
   Span span = target->span;
   if (v.type == &type_meta) v = *(Value *)v.object;
-  else if (is_fresh_var(v)) v = symbolic_var(v, name);
+  else if (is_symbolic_var(v, name)) v = symbolic_var(v, name);
   else if (value_is_node(v, NK_MatchCast)) v = value_node(emit_match_cast(v.node, name, span));
   else if (!stays_in_script(v)) {
     bool number = value_is_integer(v) || v.type == &type_float;
@@ -126,11 +131,9 @@ static void expression_statement(Env *env, AstExprStmt *e) {
     emit_match_cast(v.node, "_", span);
     return;
   }
-  bool dropped = IS(RelaxCall, v.node) &&
-                 (is_empty_tuple(sinfo_of(v.node)) ||
-                  (IS(Op, AS(RelaxCall, v.node)->op) &&
-                   str_same(AS(Op, AS(RelaxCall, v.node)->op)->name, "relax.call_packed")));
-  if (!dropped)
+  bool packed = IS(RelaxCall, v.node) && IS(Op, AS(RelaxCall, v.node)->op) &&
+                str_same(AS(Op, AS(RelaxCall, v.node)->op)->name, "relax.call_packed");
+  if (!packed && !is_empty_tuple(sinfo_of(v.node)))
     raise_code(E0414, span, "the value of this statement is lost; bind it to a name, or to '_'");
   graph_emit(graph_normalize(v.node), "_", span);
 }

@@ -77,7 +77,7 @@ Node *prim_func_info(PrimFunc *f) {
                   ? sinfo_tuple((NodeVec){0}, f->node.span)
                   : MAKE(PrimStructInfo, f->node.span, VOID_TYPE, .elem = f->ret_dtype);
   return MAKE(FuncStructInfo, f->node.span, VOID_TYPE, .known = true, .params = params, .ret = ret,
-              .is_pure = false);
+              .is_pure = prim_func_is_pure(f));
 }
 
 /* ---- the class body, step by step; each step reports its own faults ---- */

@@ -191,9 +191,10 @@ Value ir_global_var(BuiltinCall *call) {
 
 Value ir_op(BuiltinCall *call) {
   const char *name = value_as_text(ARG(0), "the name of an operator", SPAN(0));
-  bool known =
-      strncmp(name, "tir.", 4) == 0 ? intrin_find(name + 4) != NULL : op_info(name) != NULL;
-  known |= relax_is_call_form(str_intern(name));
+  bool is_builtin = strncmp(name, "tir.", 4) == 0 || strncmp(name, "tirx.", 5) == 0;
+  if (is_builtin && intrin_find(builtin_of_op(name)))
+    return value_node(op_get(str_format("tir.%s", builtin_of_op(name))));
+  bool known = op_info(name) != NULL || relax_is_call_form(str_intern(name));
   if (!known) raise("ValueError", SPAN(0), "there is no operator '%s'", name);
   return value_node(op_get(name));
 }

@@ -1,5 +1,6 @@
 /* tensor.c -- @T.prim_func: the signature and the function around its body (tensor_stmt.c). */
 #include "lang/dialect/tensor_stmt.h"
+#include "passes/passes.h"
 
 TensorBuilder *tensor;
 
@@ -140,8 +141,6 @@ static void build_function(void *context) {
   Node *body = tensor_suite(env, &def->body, span);
   body = with_root_block(tensor->block->allocs, tensor->saw_block, body, span);
   Node *attrs = tensor->attrs ? tensor->attrs : dict_new();
-  if (tensor->is_private && dict_get(attrs, "global_symbol"))
-    raise("ValueError", span, "a private function has no global_symbol");
   if (!tensor->is_private && !dict_get(attrs, "global_symbol"))
     attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
   if (keyword_flag(job->args, "persistent", false))
@@ -149,6 +148,7 @@ static void build_function(void *context) {
   attrs = with_jit_attrs(tensor, attrs);
   job->result = MAKE(PrimFunc, span, VOID_TYPE, .params = tensor->params,
                      .buffers = tensor->buffers, .ret_dtype = ret, .attrs = attrs, .body = body);
+  if (tensor->relaunches) job->result = pass_find("ConvertSSA")->run(job->result, NULL);
 }
 
 Value tensor_function(Env *env, AstDef *def, CallArgs *args) {

@@ -116,6 +116,8 @@ static void bind_name(Binder *binder, Ast *target, Value v) {
   Env *env = b->suite->env;
   if (v.type == &type_frame) return bind_frame(b, name, v.object, target->span);
   if (v.type == &type_meta) return env_set(env, name, *(Value *)v.object);
+  if (value_is_node(v, NK_Var) && map_remove(&tensor->unbound, v.node))
+    AS(Var, v.node)->name = NULL;
   if (is_number_value(b, name, v)) return bind_number(b, name, v, target->span);
   if (is_fresh_var(v) && map_has(&tensor->dims, name)) { /* n = T.int64() */
     Node *dim = map_get(&tensor->dims, name);

@@ -262,12 +262,16 @@ Value t_reduce(BuiltinCall *call) {
 
 /* ---- calls by name ---- */
 
+const char *builtin_of_op(const char *name) {
+  if (strncmp(name, "tir.", 4) == 0) name += 4;
+  else if (strncmp(name, "tirx.", 5) == 0) name += 5;
+  /* tvm_call_packed and its like: as operators their names begin so. */
+  return strncmp(name, "tvm_call_", 9) == 0 && intrin_find(name + 4) ? name + 4 : name;
+}
+
 static const char *builtin_name(Value op, Span span) {
-  const char *name = value_is_node(op, NK_Op) ? AS(Op, op.node)->name
-                                              : value_as_text(op, "the name of a builtin", span);
-  if (strncmp(name, "tir.", 4) == 0) return name + 4;
-  if (strncmp(name, "tirx.", 5) == 0) return name + 5;
-  return name;
+  return builtin_of_op(value_is_node(op, NK_Op) ? AS(Op, op.node)->name
+                                                : value_as_text(op, "the name of a builtin", span));
 }
 
 /* A builtin that no table knows is a call of call_intrin with its name. */
@@ -300,8 +304,14 @@ Value t_call(BuiltinCall *call) {
 
 /* ---- variables and other values ---- */
 
+Value t_tensor_map(BuiltinCall *call) {
+  return value_node(MAKE(Var, call->span, HANDLE, .elem = VOID_TYPE, .scope = "tensormap"));
+}
+
 /* T.handle, T.handle("float32", "shared"), T.Ptr[T.int32]: a pointer variable. */
 Value t_handle(BuiltinCall *call) {
+  if (ARG(0).type == &type_str && str_same(value_text(ARG(0)), "tensormap"))
+    return t_tensor_map(call);
   DataType elem = value_is_none(ARG(0)) ? VOID_TYPE : to_dtype(ARG(0), SPAN(0));
   const char *scope = value_as_text(ARG(1), "storage_scope", SPAN(1));
   return value_node(MAKE(Var, call->span, HANDLE, .elem = elem,
@@ -328,14 +338,11 @@ static Value named_var(BuiltinCall *call, bool is_size) {
   const char *name = value_as_text(ARG(0), "the name of a variable", SPAN(0));
   Node *var = var_new(*name ? name : NULL, to_dtype(ARG(1), SPAN(1)), call->span);
   AS(Var, var)->is_size = is_size;
+  if (tensor) map_set(&tensor->unbound, var, var);
   return value_node(var);
 }
 Value t_Var(BuiltinCall *call) { return named_var(call, false); }
 Value t_SizeVar(BuiltinCall *call) { return named_var(call, true); }
-
-Value t_tensor_map(BuiltinCall *call) {
-  return value_node(MAKE(Var, call->span, HANDLE, .elem = VOID_TYPE, .scope = "tensormap"));
-}
 
 Value t_iter_var(BuiltinCall *call) {
   const char *kind = value_as_text(ARG(2), "the kind of an iteration variable", SPAN(2));
@@ -351,6 +358,7 @@ Value t_iter_var(BuiltinCall *call) {
 }
 
 static const char *target_arg(Value v, Span span) {
+  if (v.type != &type_dict && v.type != &type_str) v = value_node(to_attr(v, span));
   if (value_is_node(v, NK_TargetAttr)) return AS(TargetAttr, v.node)->text;
   if (v.type != &type_dict) return value_as_text(v, "a target", span);
   Str text = {0}; /* {"kind": "cuda", "arch": "sm_80"} as "cuda -arch=sm_80" */

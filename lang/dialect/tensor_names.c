@@ -261,6 +261,13 @@ static DataType shape_dtype(NodeVec shape) {
   return t;
 }
 
+/* ("s0", "s0"): a fresh variable for each name. */
+static Node *named_stride(const NodeVec *before, const char *name, DataType t, Span span) {
+  for each (Node *, s, before)
+    if (IS(Var, *s) && str_same(AS(Var, *s)->name, name)) return *s;
+  return var_new(name, t, span);
+}
+
 /* NULL: by shape and strides. */
 static Node *layout_arg(Value v, Span span) {
   bool plain = value_is_none(v) || (v.type == &type_str && str_same(value_text(v), "default"));
@@ -292,9 +299,10 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
   ValueVec given_strides = items_or_one(ARG(at + 3)), given_separators = items_or_one(ARG(at + 9));
   if (!value_is_none(ARG(at + 3)))
     for each (Value, v, &given_strides) {
-      bool named = v->type == &type_str; /* "s0": a fresh variable of that name */
-      vec_push(&strides, named ? var_new(value_text(*v), shape_dtype(shape), SPAN(at + 3))
-                               : to_expr(*v, SPAN(at + 3)));
+      bool named = v->type == &type_str;
+      vec_push(&strides,
+               named ? named_stride(&strides, value_text(*v), shape_dtype(shape), SPAN(at + 3))
+                     : to_expr(*v, SPAN(at + 3)));
     }
   Node *offset = value_is_none(ARG(at + 4)) ? NULL : to_expr(ARG(at + 4), SPAN(at + 4));
   if (!offset && factor) offset = MAKE(Var, call->span, shape_dtype(shape), .elem = VOID_TYPE);
@@ -458,17 +466,39 @@ Value t_evaluate(BuiltinCall *call) {
   return value_node(stmt_evaluate(to_expr(ARG(0), SPAN(0)), call->span));
 }
 
+static void note_launch(TensorBuilder *t, Node *iter) {
+  Node *var = AS(IterVar, iter)->var;
+  t->relaunches |= map_has(&t->launched, var);
+  map_set(&t->launched, var, iter);
+}
+
+/* The iteration variable of a launch has no domain of its own: its extent is the launch's. */
+static Node *without_full_dom(Node *iter, Node *extent) {
+  Node *dom = AS(IterVar, iter)->dom;
+  if (!dom || !expr_is_zero(AS(Range, dom)->min) ||
+      !node_equal(AS(Range, dom)->extent, extent, false, NULL))
+    return iter;
+  IterVar *copy = gc_copy(iter, sizeof *copy);
+  copy->dom = NULL;
+  return &copy->node;
+}
+
 Value t_attr(BuiltinCall *call) {
-  need_tensor("attr", call->span);
+  TensorBuilder *t = need_tensor("attr", call->span);
   if (ARG(0).type == &type_dict) return attr_of_dict(ARG(0), SPAN(0));
-  Node *subject =
-      value_is_node(ARG(0), NK_Buffer) || value_is_node(ARG(0), NK_IterVar) ? ARG(0).node
-      : ARG(0).type == &type_node && !node_is_expr(ARG(0).node)             ? ARG(0).node
-                                                                : to_expr(ARG(0), SPAN(0));
+  bool part = value_is_node(ARG(0), NK_Buffer) || value_is_node(ARG(0), NK_IterVar) ||
+              (ARG(0).type == &type_node && !node_is_expr(ARG(0).node));
+  bool several = ARG(0).type == &type_list || ARG(0).type == &type_tuple; /* [view, buffer] */
+  Node *subject = part      ? ARG(0).node
+                  : several ? to_attr(ARG(0), SPAN(0))
+                            : to_expr(ARG(0), SPAN(0));
   Node *x = ARG(2).type == &type_node ? ARG(2).node : to_attr(ARG(2), SPAN(2));
-  Node *wrapper =
-      MAKE(AttrStmt, call->span, VOID_TYPE, .subject = subject,
-           .key = str_intern(value_as_text(ARG(1), "the key of T.attr", SPAN(1))), .value = x);
+  const char *key = str_intern(value_as_text(ARG(1), "the key of T.attr", SPAN(1)));
+  if (str_same(key, "thread_extent") && IS(IterVar, subject)) {
+    note_launch(t, subject);
+    subject = without_full_dom(subject, x);
+  }
+  Node *wrapper = MAKE(AttrStmt, call->span, VOID_TYPE, .subject = subject, .key = key, .value = x);
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper));
 }
 
@@ -523,12 +553,13 @@ Value t_env_thread(BuiltinCall *call) {
 }
 
 Value t_launch_thread(BuiltinCall *call) {
-  need_tensor("launch_thread", call->span);
+  TensorBuilder *t = need_tensor("launch_thread", call->span);
   Node *extent = int_expr(ARG(1), "the extent of a thread", SPAN(1)), *iter;
   if (value_is_node(ARG(0), NK_IterVar)) iter = ARG(0).node;
   else
     iter = thread_iter_var(value_as_text(ARG(0), "the thread of T.launch_thread", SPAN(0)),
                            extent->dtype, call->span);
+  note_launch(t, iter);
   Node *wrapper = MAKE(AttrStmt, call->span, VOID_TYPE, .subject = iter,
                        .key = str_intern("thread_extent"), .value = extent);
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper,

@@ -234,8 +234,9 @@ static const Block *other_writer(Node *scope, Node *block) {
   return NULL;
 }
 
-/* A buffer of which an element may be written in several of the data-parallel steps, or NULL. */
-static const char *written_again(const Block *b) {
+/* A buffer of which an element may be written in several of the data-parallel steps, or NULL. Where
+ * memory says which element that is, their being data-parallel is what the author promises. */
+static const char *written_again(Block *b) {
   Map domains = {0};
   Analyzer *facts = arith_new();
   for each (Node *, v, &b->iter_vars) {
@@ -251,8 +252,9 @@ static const char *written_again(const Block *b) {
       Node *tile = expr_is_one(r->extent) ? r->min : expr_floordiv(r->min, r->extent);
       vec_push(&at, arith_simplify(facts, tile));
     }
-    if (!iter_is_injective(at, &domains, facts))
-      return AS(Buffer, AS(BufferRegion, *w)->buffer)->name;
+    Node *buffer = AS(BufferRegion, *w)->buffer;
+    if (!iter_is_injective(at, &domains, facts) && !block_writes_by_memory(&b->node, buffer))
+      return AS(Buffer, buffer)->name;
   }
   return NULL;
 }
