@@ -21,9 +21,21 @@ Node *launch_new(const char *tag, Node *var, Node *extent, Node *body);
 int launch_axis(const char *tag);
 enum { LAUNCH_AXES = 6 };
 
-/* May threads of a block have other values here? So it is if the value comes from one of these
- * variables, from memory that each thread has for itself, or from a call with effects. */
-bool may_differ(Map *differs, Node *n);
+/* ---- what the threads of a block agree on (agreement.c) ---- */
+
+typedef struct Agreement {
+  Map differs; /* variables that may differ by thread */
+  Map agreed;  /* pointers to memory that each thread has for itself, where all hold the same */
+  Map ragged;  /* loops that only some threads leave, or end a step of, to the call that does so */
+} Agreement;
+/* Of a body with its launches, or of what is in them where `differs` holds their variables. */
+void agree_in(Agreement *a, Node *body);
+/* May threads of a block have other values here? So it is if the value comes from a variable that
+ * differs, from memory that each thread or warp has for itself, unless all hold the same, or from
+ * a call that has effects or tells of the thread. NULL: no. */
+bool may_differ(const Agreement *a, Node *n);
+/* Do only some threads come to all that is in a loop or branch, as often as others? */
+bool threads_part(const Agreement *a, Node *n);
 
 /* ---- shared memory ---- */
 

@@ -14,17 +14,19 @@
 
 /* ---- threads ---- */
 
-Node *thread_number(const Threads *t, Span span) {
+static Node *number_of(const Threads *t, Node *const vars[3], Span span) {
   Node *number = int_imm(INT32, 0, span);
   int64_t before = 1;
   for (int d = 0; d < 3; d++) {
-    if (!t->vars[d]) continue;
-    Node *var = expr_cast(INT32, t->vars[d], span);
+    if (!vars[d]) continue;
+    Node *var = expr_cast(INT32, vars[d], span);
     number = expr_add(number, expr_mul(var, int_imm(INT32, before, span)));
     before *= t->extents[d];
   }
   return number;
 }
+
+Node *thread_number(const Threads *t, Span span) { return number_of(t, t->vars, span); }
 
 Node *thread_array(Threads *t, const char *name, DataType elem, Span span) {
   Node *array = buffer_new(name, elem, NODES(int_imm(INT32, t->count, span)), "global", span);
@@ -49,6 +51,7 @@ Node *each_thread(Threads *t, Node *stmt) {
     Node *zero = int_imm(type, 0, span), *extent = int_imm(type, t->extents[d], span);
     Node *var = t->extents[d] == 1 ? zero : var_new(AS(Var, t->vars[d])->name, type, span);
     map_set(&fresh, t->vars[d], var);
+    map_set(&fresh, t->owners[d], var);
     if (t->extents[d] != 1)
       loops[d] = MAKE(For, span, VOID_TYPE, .min = zero, .extent = extent, .var = var,
                       .loop_kind = LOOP_SERIAL);
@@ -66,7 +69,10 @@ Node *each_thread(Threads *t, Node *stmt) {
 static Node *of_first(const Threads *t, Node *n) {
   Map zeros = {0};
   for (int d = 0; d < 3; d++)
-    if (t->vars[d]) map_set(&zeros, t->vars[d], int_imm(t->vars[d]->dtype, 0, n->span));
+    if (t->vars[d]) {
+      map_set(&zeros, t->vars[d], int_imm(t->vars[d]->dtype, 0, n->span));
+      map_set(&zeros, t->owners[d], int_imm(t->vars[d]->dtype, 0, n->span));
+    }
   return substitute(n, &zeros);
 }
 
@@ -92,7 +98,7 @@ static bool meets(Node *n) { return has_barrier(n) || has_exchange(n) || stmt_ju
 /* Not all threads come there: exchanges may be in a branch, nothing may be in a loop. */
 static void check_divergence(Threads *t, Node *n, Node *cond, Node *body) {
   bool is_loop = !IS(IfThenElse, n);
-  if (!may_differ(&t->differs, cond)) return;
+  if (!may_differ(&t->agreement, cond)) return;
   if (has_barrier(body) || (!is_loop && !stmt_jumps_out(body))) return;
   error_raisef("LowerError", n->span,
                "kernel %s: threads of a block leave a loop at different times (%s), but %s in it: "
@@ -112,7 +118,7 @@ typedef struct Private {
 } Private;
 
 static Node *first_of_part(Private *p, DataType elem, Span span) {
-  Node *part = thread_number(p->threads, span);
+  Node *part = number_of(p->threads, p->threads->owners, span);
   int64_t warp = target_option_int(p->threads->target, "thread_warp_size");
   if (p->of_warp) part = expr_floordiv(part, int_imm(INT32, warp, span));
   return expr_mul(part, int_imm(INT32, p->nbytes / dtype_nbytes(elem), span));
@@ -192,6 +198,7 @@ static Node *transform_allocate(Threads *t, Allocate *a) {
   Span span = a->node.span;
   p.whole = pointer_var_new(AS(Var, a->var)->name, AS(Var, a->var)->elem, "local", span);
   Mutator m = {.rewrite = take_part, .context = &p};
+  if (map_has(&t->agreement.agreed, a->var)) map_set(&t->agreement.agreed, p.whole, a);
   copy.var = p.whole;
   copy.extents = NODES(int_imm(INT32, t->count * p.nbytes / dtype_nbytes(a->elem), span));
   copy.body = transform(t, mutate(&m, a->body));
@@ -217,11 +224,12 @@ static Node *transform_let(Threads *t, LetStmt *n) {
   Map kept = {0};
   Span span = n->node.span;
   let.value = lower_exchanges(t, n->value, &stmts);
-  if (!may_differ(&t->differs, n->value) && !t->active && !stmts.len) {
+  if (!may_differ(&t->agreement, n->value) && !t->active && !stmts.len) {
+    let.value = of_first(t, let.value);
     let.body = transform(t, n->body);
     return gc_copy(&let, sizeof let);
   }
-  map_set(&t->differs, n->var, n);
+  map_set(&t->agreement.differs, n->var, n);
   if (is_small(let.value)) {
     map_set(&kept, n->var, expr_cast(n->var->dtype, let.value, span));
   } else {
@@ -312,7 +320,7 @@ static Node *transform_if(Threads *t, IfThenElse *n) {
                  "kernel %s: threads exchange values in stores, lets and calls that stand by "
                  "themselves, not in conditions: put the value into a variable first",
                  t->kernel);
-  if (may_differ(&t->differs, n->cond) && !has_barrier(both)) return transform_divergent(t, n);
+  if (may_differ(&t->agreement, n->cond) && !has_barrier(both)) return transform_divergent(t, n);
   IfThenElse branch = *n;
   branch.cond = of_first(t, n->cond);
   branch.then = transform(t, n->then);
@@ -371,7 +379,8 @@ static Node *take_launches(Threads *t, Node *n, AttrStmt *blocks[3]) {
     }
     Node *var = AS(IterVar, a->subject)->var;
     t->vars[axis - 3] = var;
-    map_set(&t->differs, var, a);
+    t->owners[axis - 3] = var_new(AS(Var, var)->name, var->dtype, n->span);
+    map_set(&t->agreement.differs, var, a);
     if (!expr_is_const_int(a->value, &t->extents[axis - 3]))
       error_raisef("LowerError", n->span, "kernel %s: the threads along %s are no constant number",
                    t->kernel, launch_tag(n));
@@ -425,6 +434,7 @@ Node *pass_lower_threads_to_loops(Node *n, const PassContext *context) {
       .kernel = name_of(context, n), .target = context->target, .extents = {1, 1, 1}, .count = 1};
   AttrStmt *blocks[3] = {NULL};
   PrimFunc f = *AS(PrimFunc, n);
+  agree_in(&t.agreement, f.body);
   Node *body = take_launches(&t, f.body, blocks);
   body = with_memory(&t, transform(&t, body));
   f.body = each_block(blocks, body, n->span);

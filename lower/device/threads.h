@@ -8,8 +8,10 @@ typedef struct Threads {
   const char *kernel;
   const Target *target;
   Node *vars[3]; /* of threadIdx.x, .y, .z; NULL: there is none */
+  /* The same of a thread, in indices of what it has for itself: no reason for values to differ. */
+  Node *owners[3];
   int64_t extents[3], count;
-  Map differs;    /* variables that differ by thread */
+  Agreement agreement;
   NodeVec memory; /* buffers that a block needs beside the function's own */
   Node *active;   /* the buffer that tells which threads are in the branch; NULL: all are */
 } Threads;

@@ -2,8 +2,7 @@
  * not all threads of a block come to.
  *
  * In:  flat programs with their launches in place, before they are split. Out: the same.
- * A value is taken to differ by thread if it comes from a variable of threadIdx or from memory that
- * each thread has for itself. */
+ * What differs by thread is for agreement.c to say. */
 #include "lower/device/device.h"
 
 typedef struct Limits {
@@ -11,7 +10,7 @@ typedef struct Limits {
   const Target *target;
   const TargetGpu *gpu; /* whose other limits hold; or NULL */
   int64_t most_threads, most_shared;
-  Map differs;     /* variables that may differ by thread of a block */
+  Agreement agreement;
   Node *divergent; /* the branch or loop that not all threads come to, or NULL */
 } Limits;
 
@@ -51,26 +50,34 @@ static WalkResult check_allocation(Walker *w, Node *n) {
 
 /* ---- barriers ---- */
 
+/* Why not all threads come to what is in the branch or loop. */
+static const char *why_apart(const Limits *l) {
+  Node *n = l->divergent, *jump = map_get(&l->agreement.ragged, n);
+  if (jump)
+    return str_format("loop that some threads of a block leave (line %d): move it out, or let all "
+                      "leave it",
+                      source_locate(jump->span.lo).line);
+  Node *cond = IS(IfThenElse, n) ? AS(IfThenElse, n)->cond
+               : IS(For, n)      ? AS(For, n)->extent
+                                 : AS(While, n)->cond;
+  return str_format("%s that not all threads of a block come to (%s): move it out, or make the "
+                    "condition the same for all threads",
+                    IS(IfThenElse, n) ? "branch" : "loop", ir_print(cond, NULL));
+}
+
 static WalkResult check_barrier(Walker *w, Node *n) {
   Limits *l = w->context;
   bool of_warp = is_intrin_call(n, "tvm_storage_sync") && AS(Call, n)->args.len &&
                  IS(StringImm, AS(Call, n)->args.at[0]) &&
                  str_same(AS(StringImm, AS(Call, n)->args.at[0])->value, "warp");
   bool meets = is_intrin_call(n, "tvm_storage_sync") || is_intrin_call(n, "tvm_thread_allreduce");
-  meets = meets && !of_warp;
-  if (meets && l->divergent)
-    refuse(l, n,
-           str_format("a barrier stands in a %s that not all threads of a block come to (%s): move "
-                      "it out, or make the condition the same for all threads",
-                      IS(IfThenElse, l->divergent) ? "branch" : "loop",
-                      IS(IfThenElse, l->divergent)
-                          ? ir_print(AS(IfThenElse, l->divergent)->cond, NULL)
-                      : IS(For, l->divergent) ? ir_print(AS(For, l->divergent)->extent, NULL)
-                                              : ir_print(AS(While, l->divergent)->cond, NULL)));
+  if (meets && !of_warp && l->divergent)
+    refuse(l, n, str_format("a barrier stands in a %s", why_apart(l)));
   return WALK_ON;
 }
 
-static void check_body(Limits *l, Node *head, Node *a, Node *b, bool diverges) {
+static void check_body(Limits *l, Node *head, Node *a, Node *b) {
+  bool diverges = threads_part(&l->agreement, head);
   Node *outer = l->divergent;
   Walker w = {.enter = check_barrier, .context = l};
   if (diverges && !outer) l->divergent = head;
@@ -84,19 +91,9 @@ static void check_body(Limits *l, Node *head, Node *a, Node *b, bool diverges) {
 static WalkResult find_divergence(Walker *w, Node *n) {
   Limits *l = w->context;
   if (node_is_expr(n)) return WALK_PRUNE;
-  if (is_launch(n) && launch_axis(launch_tag(n)) >= 3)
-    map_set(&l->differs, AS(IterVar, AS(AttrStmt, n)->subject)->var, n);
-  if (IS(LetStmt, n) && may_differ(&l->differs, AS(LetStmt, n)->value))
-    map_set(&l->differs, AS(LetStmt, n)->var, n);
-  if (IS(For, n) && may_differ(&l->differs, AS(For, n)->min))
-    map_set(&l->differs, AS(For, n)->var, n);
-  if (IS(For, n))
-    check_body(l, n, AS(For, n)->body, NULL, may_differ(&l->differs, AS(For, n)->extent));
-  if (IS(While, n))
-    check_body(l, n, AS(While, n)->body, NULL, may_differ(&l->differs, AS(While, n)->cond));
-  if (IS(IfThenElse, n))
-    check_body(l, n, AS(IfThenElse, n)->then, AS(IfThenElse, n)->orelse,
-               may_differ(&l->differs, AS(IfThenElse, n)->cond));
+  if (IS(For, n)) check_body(l, n, AS(For, n)->body, NULL);
+  if (IS(While, n)) check_body(l, n, AS(While, n)->body, NULL);
+  if (IS(IfThenElse, n)) check_body(l, n, AS(IfThenElse, n)->then, AS(IfThenElse, n)->orelse);
   return WALK_ON;
 }
 
@@ -156,6 +153,8 @@ static void check_launch(Limits *l, Node *launch) {
   Walker w = {.enter = check_allocation, .context = l},
          barriers = {.enter = find_divergence, .context = l};
   walk(&w, launch);
+  l->agreement = (Agreement){0};
+  agree_in(&l->agreement, launch);
   walk(&barriers, launch);
   check_shared(l, launch);
 }

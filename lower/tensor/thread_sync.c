@@ -18,8 +18,8 @@
 
 typedef struct Sync {
   ThreadSpace space;
-  Map differs; /* variables that may differ by thread */
-  Map before;  /* statements that a barrier stands before */
+  Agreement agreement;
+  Map before; /* statements that a barrier stands before */
   AccessVec pending;
   intptr_t step; /* of loops, so far */
 } Sync;
@@ -43,18 +43,6 @@ static void meet(Sync *s, Node *stmt, const AccessVec *now) {
 
 /* ---- statements ---- */
 
-static WalkResult find_difference(Walker *w, Node *n) {
-  Sync *s = w->context;
-  return IS(BufferLoad, n) || IS(Call, n) || (IS(Var, n) && map_has(&s->differs, n)) ? WALK_STOP
-                                                                                     : WALK_ON;
-}
-
-/* Has the expression the same value in all threads of a block? */
-static bool is_uniform(Sync *s, Node *n) {
-  Walker w = {.enter = find_difference, .context = s};
-  return walk(&w, n);
-}
-
 static bool is_barrier(const Sync *s, Node *n) {
   if (!IS(Evaluate, n) || !is_intrin_call(AS(Evaluate, n)->value, "tvm_storage_sync")) return false;
   NodeVec args = AS(Call, AS(Evaluate, n)->value)->args;
@@ -77,29 +65,29 @@ static Map copy_of(const Map *map) {
   return out;
 }
 
-/* The barriers that the steps need among themselves; then, where the first step meets what was
- * before the loop, one before it: not one in each step. */
-static void sync_steps(Sync *s, For *f) {
+/* The barriers that the steps of a loop need among themselves; then, where the first step meets
+ * what was before the loop, one before it: not one in each step. var: NULL of a T.While. */
+static void sync_steps(Sync *s, Node *loop, Node *var, Node *body, bool comes) {
   AccessVec before = s->pending, after;
   s->pending = (AccessVec){0};
   for (int pass = 0; pass < 2; pass++) {
-    map_set(&s->space.steps, f->var, (void *)++s->step);
-    sync_stmt(s, f->body);
+    if (var) map_set(&s->space.steps, var, (void *)++s->step);
+    sync_stmt(s, body);
   }
   after = s->pending;
   s->pending = (AccessVec){0};
   add_accesses(&s->pending, &before);
   Map inside = copy_of(&s->before);
-  map_set(&s->space.steps, f->var, (void *)++s->step);
-  sync_stmt(s, f->body);
+  if (var) map_set(&s->space.steps, var, (void *)++s->step);
+  sync_stmt(s, body);
   bool meets = s->before.len > inside.len;
   s->before = inside;
   if (meets) {
-    map_set(&s->before, &f->node, f);
+    map_set(&s->before, loop, loop);
     s->pending = (AccessVec){0};
   }
   add_accesses(&s->pending, &after);
-  if (!meets && !runs(f->extent)) add_accesses(&s->pending, &before);
+  if (!meets && !comes) add_accesses(&s->pending, &before);
 }
 
 static void sync_loop(Sync *s, For *f) {
@@ -108,8 +96,16 @@ static void sync_loop(Sync *s, For *f) {
   meet(s, &f->node, &bounds);
   map_set(&s->space.loops, f->var,
           MAKE(Range, f->node.span, VOID_TYPE, .min = f->min, .extent = f->extent));
-  sync_steps(s, f);
+  sync_steps(s, &f->node, f->var, f->body, runs(f->extent));
   map_remove(&s->space.steps, f->var);
+}
+
+/* Do all threads come to each step, with the same variable? No barrier can stand before a condition
+ * that reads the memory in view, in later steps. */
+static bool is_together(Sync *s, Node *n) {
+  if (threads_part(&s->agreement, n)) return false;
+  if (IS(For, n)) return !may_differ(&s->agreement, AS(For, n)->min);
+  return !IS(While, n) || !accesses_of(&s->space, AS(While, n)->cond).len;
 }
 
 static void sync_branch(Sync *s, IfThenElse *n) {
@@ -154,7 +150,6 @@ static void sync_threads(Sync *s, const char *tag, Node *var, Node *extent, Node
   Node *zero = int_imm(var->dtype, 0, var->span);
   s->space.axes[launch_axis(tag) - 3] = var;
   map_set(&s->space.threads, var, MAKE(Range, var->span, VOID_TYPE, .min = zero, .extent = extent));
-  map_set(&s->differs, var, var);
   arith_bind_range(s->space.facts, var, zero, extent);
   sync_stmt(s, body);
   if (!outermost) return;
@@ -176,12 +171,12 @@ static void sync_one(Sync *s, Node *n) {
     return sync_threads(s, AS(For, n)->thread_tag, AS(For, n)->var, AS(For, n)->extent,
                         AS(For, n)->body);
   if (is_barrier(s, n)) s->pending = (AccessVec){0};
-  else if (IS(For, n) && is_uniform(s, AS(For, n)->min) && is_uniform(s, AS(For, n)->extent))
-    sync_loop(s, AS(For, n));
-  else if (IS(IfThenElse, n) && is_uniform(s, AS(IfThenElse, n)->cond))
-    sync_branch(s, AS(IfThenElse, n));
-  else if (IS(For, n) || IS(IfThenElse, n) || IS(While, n)) sync_divergent(s, n);
-  else {
+  else if (IS(For, n) || IS(IfThenElse, n) || IS(While, n)) {
+    if (!is_together(s, n)) sync_divergent(s, n);
+    else if (IS(For, n)) sync_loop(s, AS(For, n));
+    else if (IS(While, n)) sync_steps(s, n, NULL, AS(While, n)->body, false);
+    else sync_branch(s, AS(IfThenElse, n));
+  } else {
     AccessVec now = accesses_of(&s->space, n);
     meet(s, n, &now);
   }
@@ -203,7 +198,6 @@ static void sync_stmt(Sync *s, Node *n) {
       AccessVec now = accesses_of(&s->space, AS(LetStmt, n)->value);
       meet(s, n, &now);
       LetStmt *let = AS(LetStmt, n);
-      if (!is_uniform(s, let->value)) map_set(&s->differs, let->var, n);
       if (expr_effect(let->value) == EFFECT_PURE)
         map_set(&s->space.lets, let->var, substitute(let->value, &s->space.lets));
     }
@@ -229,6 +223,7 @@ Node *pass_thread_sync(Node *n, const PassContext *context) {
         "ThreadSync: expected the scope \"shared\", \"shared.dyn\" or \"warp\", found \"%s\"",
         s.space.scope);
   if (dict_get_int(f->attrs, "tvms.manual_sync", 0)) return n;
+  agree_in(&s.agreement, f->body);
   sync_stmt(&s, f->body);
   if (!s.before.len) return n;
   Mutator m = {.rewrite = insert, .context = &s};

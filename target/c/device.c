@@ -158,7 +158,6 @@ static void barrier(CGen *g, Call *n) {
 bool c_device_call(CGen *g, Call *n, const char *name, CText *out) {
   *out = (CText){"", BINDS_ATOM};
   if (str_same(name, "tvm_storage_sync")) return barrier(g, n), true;
-  if (str_same(name, "tvm_thread_invariant")) return *out = c_expr(g, n->args.at[0]), true;
   if (str_same(name, "call_extern") || str_same(name, "call_pure_extern"))
     c_unsupported(g, &n->node, str_format("T.%s", name));
   c_refuse_of_hosts(g, n, name);

@@ -154,6 +154,7 @@ static CText do_if_then_else(CGen *g, Call *n) {
   return dtype_is_void(n->node.dtype) ? nothing : v;
 }
 
+static CText do_invariant(CGen *g, Call *n) { return c_expr(g, n->args.at[0]); }
 static CText do_likely(CGen *g, Call *n) { return c_condition(g, n->args.at[0]); }
 
 /* C can't be told; the condition is looked at for the sake of what it names. */
@@ -284,6 +285,7 @@ static const struct {
     {"q_multiply_shift", do_q_multiply_shift},
     {"if_then_else", do_if_then_else},
     {"likely", do_likely},
+    {"tvm_thread_invariant", do_invariant},
     {"reinterpret", do_reinterpret},
     {"assume", do_assume},
     {"undef", do_undef},

@@ -109,7 +109,6 @@ bool cuda_call(CGen *g, Call *n, const char *name, CText *out) {
   if (str_same(name, "tvm_storage_sync")) return *out = barrier(g, n), true;
   if (str_same(name, "tvm_warp_activemask"))
     return *out = c_text(BINDS_ATOM, "__activemask()"), true;
-  if (str_same(name, "tvm_thread_invariant")) return *out = c_expr(g, n->args.at[0]), true;
   if (str_same(name, "thread_return")) return c_line(g, "return;"), *out = nothing, true;
   if (str_same(name, "call_extern") || str_same(name, "call_pure_extern")) atomic_raise_other(n);
   c_refuse_of_hosts(g, n, name);

@@ -279,6 +279,7 @@ static const struct {
     {"ldexp", do_ldexp, SECOND_INT64, true},
     {"nextafter", do_nextafter, AS_RESULT, true},
     {"likely", likely, AS_GIVEN, false},
+    {"tvm_thread_invariant", likely, AS_GIVEN, false},
     {"assume", assume, AS_BOOL, false},
     {"isnullptr", is_null, AS_GIVEN, false},
 };

@@ -77,8 +77,6 @@ static LLVMValueRef do_activemask(Gen *g, Call *n) {
   return gen_intrinsic(g, "llvm.nvvm.activemask", 0, NULL);
 }
 
-static LLVMValueRef do_invariant(Gen *g, Call *n) { return gen_expr(g, n->args.at[0]); }
-
 /* In float64, where float32 is not rounded twice. */
 static LLVMValueRef do_ldexp(Gen *g, Call *n) {
   DataType t = n->node.dtype, wide = dtype_with_lanes(FLOAT64, t.lanes),
@@ -117,7 +115,6 @@ static const struct {
     {"tvm_warp_shuffle_down", do_shuffle_down},
     {"tvm_warp_shuffle_xor", do_shuffle_xor},
     {"tvm_warp_activemask", do_activemask},
-    {"tvm_thread_invariant", do_invariant},
     {"thread_return", do_thread_return},
     {"ldexp", do_ldexp},
     {"call_extern", do_extern},

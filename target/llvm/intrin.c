@@ -173,6 +173,8 @@ static LLVMValueRef do_if_then_else(Gen *g, Call *n) {
   return LLVMBuildSelect(g->b, truth, same(g, n, 1), same(g, n, 2), "");
 }
 
+static LLVMValueRef do_invariant(Gen *g, Call *n) { return gen_expr(g, n->args.at[0]); }
+
 static LLVMValueRef do_likely(Gen *g, Call *n) {
   LLVMValueRef args[] = {gen_condition(g, n->args.at[0]), LLVMConstInt(type_int(g, 1), 1, false)};
   if (n->node.dtype.lanes > 1) return args[0];
@@ -365,6 +367,7 @@ static const struct {
     {"q_multiply_shift", do_q_multiply_shift},
     {"if_then_else", do_if_then_else},
     {"likely", do_likely},
+    {"tvm_thread_invariant", do_invariant},
     {"reinterpret", do_reinterpret},
     {"vectorlow", do_vectorlow},
     {"vectorhigh", do_vectorhigh},
