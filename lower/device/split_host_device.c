@@ -5,7 +5,8 @@
  * what the threads do (after UnifyThreadBinding).
  * Out: functions f_kernel, f_kernel_1, ... with attribute tvms.device: their parameters are the
  * variables that the body takes from around it, the launches stand first in their bodies. Where a
- * launch stood is a call of its function. Constants in device code become arguments. */
+ * launch stood is a call of its function. Constants in device code become arguments, as do
+ * elements that the host keeps in memory of its own. */
 #include "lower/device/device.h"
 #include "passes/tensor/tensor.h"
 #include <ctype.h>
@@ -81,6 +82,45 @@ static void check_extents(Split *s, Node *launch) {
                    s->name, launch_tag(n));
 }
 
+/* ---- what the host keeps ---- */
+
+/* Elements of memory of the host's that a launch reads. */
+typedef struct Kept {
+  const char *name;
+  Map outside; /* pointers to such memory */
+  NodeVec loads, vars;
+} Kept;
+
+static Node *take_kept(Mutator *m, Node *n) {
+  Kept *k = m->context;
+  Node *buffer = IS(BufferLoad, n)    ? AS(BufferLoad, n)->buffer
+                 : IS(BufferStore, n) ? AS(BufferStore, n)->buffer
+                                      : NULL;
+  if (!buffer || !map_has(&k->outside, AS(Buffer, buffer)->data)) return mutate_children(m, n);
+  int64_t index;
+  if (IS(BufferStore, n) || !expr_is_const_int(AS(BufferLoad, n)->indices.at[0], &index))
+    error_raisef("LowerError", n->span,
+                 "%s: '%s' lies in memory of the host, of which a kernel can only read elements "
+                 "of constant index: allocate it inside the launch",
+                 k->name, AS(Buffer, buffer)->name);
+  for (int i = 0; i < k->loads.len; i++)
+    if (node_equal(k->loads.at[i], n, false, NULL)) return k->vars.at[i];
+  vec_push(&k->loads, n);
+  vec_push(&k->vars, var_new(AS(Buffer, buffer)->name, n->dtype, n->span));
+  return vec_last(&k->vars);
+}
+
+static Node *without_kept(Split *s, Node *launch, Kept *k) {
+  NodeVec vars = free_vars(s->f, launch);
+  k->name = s->name;
+  for each (Node *, v, &vars)
+    if (dtype_is_handle((*v)->dtype) && AS(Var, *v)->scope && str_same(AS(Var, *v)->scope, "local"))
+      map_set(&k->outside, *v, *v);
+  if (!k->outside.live) return launch;
+  Mutator m = {.rewrite = take_kept, .context = k};
+  return mutate(&m, launch);
+}
+
 /* ---- functions ---- */
 
 static Node *take_constants(Mutator *m, Node *n) {
@@ -100,22 +140,27 @@ static const char *kernel_name(Split *s) {
 
 static Node *split_launch(Split *s, Node *launch) {
   Mutator m = {.rewrite = take_constants, .context = s};
-  launch = mutate(&m, launch);
+  Kept kept = {0};
+  launch = without_kept(s, mutate(&m, launch), &kept);
   check_extents(s, launch);
   NodeVec params = free_vars(s->f, launch), none = {0};
   for (int i = 0; i < params.len; i++) vec_push(&none, (Node *)NULL);
   Span span = launch->span;
   Node *attrs = dict_with(dict_new(), "tvms.device", int_imm(INT32, 1, span));
-  static const char *const kept[] = {"tir.noalias", "tvms.fp_contract"};
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-    Node *value = dict_get(s->f->attrs, kept[i]);
-    if (value) attrs = dict_with(attrs, kept[i], value);
+  static const char *const carried[] = {"tir.noalias", "tvms.fp_contract"};
+  for (size_t i = 0; i < sizeof carried / sizeof *carried; i++) {
+    Node *value = dict_get(s->f->attrs, carried[i]);
+    if (value) attrs = dict_with(attrs, carried[i], value);
   }
   Node *made = MAKE(PrimFunc, span, VOID_TYPE, .params = params, .buffers = none,
                     .ret_dtype = VOID_TYPE, .attrs = attrs, .body = launch);
   Node *global = MAKE(GlobalVar, span, VOID_TYPE, .sinfo = sinfo_object(), .name = kernel_name(s));
   s->module = module_with(s->module, global, copy_with_fresh_vars(made));
-  return stmt_evaluate(MAKE(Call, span, VOID_TYPE, .op = global, .args = params), span);
+  Node *call = stmt_evaluate(MAKE(Call, span, VOID_TYPE, .op = global, .args = params), span);
+  for (int i = 0; i < kept.loads.len; i++)
+    call = MAKE(LetStmt, span, VOID_TYPE, .value = kept.loads.at[i], .var = kept.vars.at[i],
+                .body = call);
+  return call;
 }
 
 static Node *split(Mutator *m, Node *n) {
