@@ -143,10 +143,16 @@ static bool calls_device(LowerLaunch *l, Node *n, PrimFunc **kernel) {
   return true;
 }
 
+/* What AnnotateDeviceRegions left with the host. */
+static bool is_of_host(const Allocate *a) {
+  const char *scope = AS(Var, a->var)->scope;
+  return scope && str_same(scope, "local");
+}
+
 static Node *rewrite(Mutator *m, Node *n) {
   PrimFunc *kernel;
   if (node_is_expr(n)) return n;
-  if (IS(Allocate, n)) return lower_allocate(m, AS(Allocate, n));
+  if (IS(Allocate, n) && !is_of_host(AS(Allocate, n))) return lower_allocate(m, AS(Allocate, n));
   if (IS(AllocateConst, n)) return lower_constant(m, AS(AllocateConst, n));
   if (!calls_device(m->context, n, &kernel)) return mutate_children(m, n);
   return lower_launch(m->context, AS(Call, AS(Evaluate, n)->value), kernel);
