@@ -435,4 +435,7 @@ NodeVec ir_undefined(Node *func);
  * a pointer that is not among them is no access. NULL: nothing is known, and any may be one. */
 bool block_access_regions(Node *block, const Map *visible, NodeVec *reads, NodeVec *writes);
 
+/* Does it leave all memory but its own as it is, and call nothing that has effects? */
+bool prim_func_is_pure(const PrimFunc *f);
+
 #endif

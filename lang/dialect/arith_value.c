@@ -110,7 +110,7 @@ static Map loops_arg(BuiltinCall *call, int i) {
 
 static Node *end_of(Value v, Span span) { return value_is_none(v) ? NULL : to_expr(v, span); }
 
-/* int_set(expr, [(var, min, max)]); an end may be None. */
+/* int_set(expr, [(var, min, max)], analyzer); an end may be None. */
 static Value int_set(BuiltinCall *call) {
   Map sets = {0};
   for each (Value, row, pairs_arg(call, 1)) {
@@ -118,7 +118,7 @@ static Value int_set(BuiltinCall *call) {
     IntSet s = {end_of(parts->at[1], SPAN(1)), end_of(parts->at[2], SPAN(1))};
     map_set(&sets, var_of(parts->at[0], SPAN(1)), gc_copy(&s, sizeof s));
   }
-  return set_value(arith_int_set(expr_arg(call, 0), &sets));
+  return set_value(arith_int_set_under(ARG(2).object, expr_arg(call, 0), &sets));
 }
 
 static NodeVec region_arg(BuiltinCall *call, int i) {
@@ -212,7 +212,7 @@ static Value iter_simplified(BuiltinCall *call) {
 Value arith_namespace(void) {
   static const Builtin rows[] = {
       {"analyzer", "", new_analyzer, "an analyzer without facts"},
-      {"int_set", "expr, sets", int_set, "(min, max) of an expression; None: no end"},
+      {"int_set", "expr, sets, analyzer", int_set, "(min, max) of an expression; None: no end"},
       {"around", "region, loops", around, "a box around a region as loops run"},
       {"exact", "region, loops, predicate, analyzer", exact,
        "the box that a region takes, or None"},

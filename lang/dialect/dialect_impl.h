@@ -41,6 +41,7 @@ NodeVec to_sinfos(Value v, Span span); /* one, or a list, or the fields of a tup
 bool call_has_outputs(const Node *op);
 Node *to_attr(Value v, Span span); /* numbers, text, lists, dicts, None, nodes */
 Value from_attr(Node *attr);
+Value int_of_imm(const Node *imm); /* of an IntImm */
 Node *dict_from_value(Value dict, Span span);
 const char *value_type_name(Value v);
 
@@ -211,6 +212,7 @@ typedef enum { TENSOR_PLAIN, TENSOR_JIT, TENSOR_SPECIALIZED } TensorForm;
 Value tensor_function_with(Env *env, AstDef *def, CallArgs *args, TensorForm form, Value fixed);
 Value graph_function(Env *env, AstDef *def, CallArgs *args); /* @R.function */
 DataType tensor_return_dtype(Env *env, AstDef *def);         /* void if there is no annotation */
+DataType returned_dtype(Node *body); /* by what it returns; void if that is nothing */
 /* The struct info of a graph function by its signature alone, so that functions of a module may
  * call each other in any order. */
 Node *graph_signature(Env *env, AstDef *def, CallArgs *args);

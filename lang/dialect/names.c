@@ -157,8 +157,12 @@ static Value call_intrin(Value f, CallArgs *args) {
 static void intrin_repr(Value v, Str *out) {
   str_printf(out, "T.%s", ((const Intrin *)v.object)->name);
 }
+static Value intrin_attr(Value v, const char *name, Span span) {
+  (void)span;
+  return str_same(name, "__name__") ? value_str(((const Intrin *)v.object)->name) : value_absent();
+}
 static const ValueType type_intrin = {
-    .name = "intrinsic", .repr = intrin_repr, .call = call_intrin};
+    .name = "intrinsic", .repr = intrin_repr, .call = call_intrin, .get_attr = intrin_attr};
 
 static Value search_T(const char *name) {
   DataType t;

@@ -154,9 +154,16 @@ static Value expr_astype(BuiltinCall *call) {
 /* Constants are numbers to the host as well: range(n), int(n). */
 static Value constant_number(BuiltinCall *call) { return from_attr(call->self.node); }
 
+static Value expr_equal(BuiltinCall *call) {
+  NodeVec x = to_operands(2, (Value[]){call->self, call->args[0]}, call->span);
+  return value_node(expr_binary(NK_EQ, x.at[0], x.at[1], call->span));
+}
+
 static const Builtin expr_methods[] = {
+    {"equal", "other", expr_equal, "the comparison of the two, as an expression"},
     {"astype", "dtype", expr_astype, "the same value in another dtype"},
 };
+enum { EXPR_METHODS = sizeof expr_methods / sizeof *expr_methods };
 static const Builtin constant_methods[] = {
     {"__int__", "", constant_number, "the constant as an int"},
     {"__index__", "", constant_number, "the constant as an int"},
@@ -167,13 +174,23 @@ static Value constant_method(Value v, const char *name) {
   Value m = IS(IntImm, v.node)     ? builtin_method(constant_methods, 2, v, name)
             : IS(FloatImm, v.node) ? builtin_method(constant_methods + 2, 1, v, name)
                                    : value_absent();
-  return m.type ? m : builtin_method(expr_methods, 1, v, name);
+  return m.type ? m : builtin_method(expr_methods, EXPR_METHODS, v, name);
+}
+
+/* tvm.ir.PrimType, or tvm.ir.PointerType of what is pointed to. */
+static Value type_of_var(Var *var) {
+  Span span = var->node.span;
+  bool points = !dtype_is_void(var->elem);
+  Node *info = MAKE(PrimStructInfo, span, VOID_TYPE, .elem = points ? var->elem : var->node.dtype);
+  Value args[] = {value_node(info), value_str(var->scope ? var->scope : "")};
+  return points ? value_call_with(library_attr("tvm.ir", "PointerType"), 2, args, span) : args[0];
 }
 
 static Value expr_attr(Value v, const char *name) {
   if (str_same(name, "dtype")) return value_str(dtype_text(v.node->dtype));
   if (IS(Var, v.node) && str_same(name, "name")) return value_str(AS(Var, v.node)->name);
-  if (IS(IntImm, v.node) && str_same(name, "value")) return value_int(AS(IntImm, v.node)->value);
+  if (IS(Var, v.node) && str_same(name, "type_annotation")) return type_of_var(AS(Var, v.node));
+  if (IS(IntImm, v.node) && str_same(name, "value")) return int_of_imm(v.node);
   if (IS(FloatImm, v.node) && str_same(name, "value"))
     return value_float(AS(FloatImm, v.node)->value);
   return constant_method(v, name);
@@ -280,7 +297,11 @@ static Value func_attr_value(Value v, const char *name) {
   if (IS(PrimFunc, v.node) && str_same(name, "buffer_map")) return buffer_map(v.node);
   if (IS(PrimFunc, v.node) && str_same(name, "ret_type"))
     return value_str(dtype_text(AS(PrimFunc, v.node)->ret_dtype));
-  if (str_same(name, "struct_info") && IS(Function, v.node)) return value_node(sinfo_of(v.node));
+  if (str_same(name, "struct_info"))
+    return value_node(IS(Function, v.node) ? sinfo_of(v.node)
+                                           : prim_func_info(AS(PrimFunc, v.node)));
+  if (str_same(name, "__name__"))
+    return value_str(func_symbol(v.node) ? func_symbol(v.node) : "main");
   if (IS(PrimFunc, v.node) && str_same(name, "specialize"))
     return value_method(&specialize_method, v);
   Value method = IS(Function, v.node)
@@ -314,6 +335,14 @@ static Value thread_of(Node *n) {
                          .iter_kind = ITER_THREAD, .thread_tag = loop->thread_tag));
 }
 
+/* The lanes of a vector: a number, or T.vscale() * k. */
+static Value lanes_value(Node *n) {
+  int lanes = IS(Ramp, n) ? AS(Ramp, n)->lanes : AS(Broadcast, n)->lanes;
+  if (lanes >= 0) return value_node(int_imm(INT32, lanes, n->span));
+  Node *vscale = expr_call("vscale", INT32, (NodeVec){0}, n->span);
+  return value_node(expr_mul(vscale, int_imm(INT32, -lanes, n->span)));
+}
+
 /* Today's names of what was struct info. */
 static const char *name_of_then(const char *name) {
   static const char *const names[][2] = {
@@ -328,6 +357,7 @@ static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_attr(v, name);
   if (IS(For, n) && str_same(name, "thread_binding")) return thread_of(n);
+  if ((IS(Ramp, n) || IS(Broadcast, n)) && str_same(name, "lanes")) return lanes_value(n);
   if (IS(IRModule, n)) return module_value_attr(v, name);
   if (IS(IndexMap, n)) return index_map_attr(v, name);
   if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);

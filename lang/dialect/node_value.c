@@ -234,7 +234,10 @@ static bool node_same(Value a, Value b) {
   return a.node == b.node || (a.type == b.type && node_equal(a.node, b.node, false, NULL));
 }
 
+/* Constants are equal by what they are. */
 static uint64_t node_value_hash(Value v) {
+  if (IS(IntImm, v.node) || IS(FloatImm, v.node) || IS(StringImm, v.node))
+    return value_hash(from_attr(v.node), v.node->span);
   return (uint64_t)(uintptr_t)v.node * 0x9e3779b97f4a7c15u;
 }
 

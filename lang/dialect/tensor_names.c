@@ -402,9 +402,18 @@ Value t_allocate_const(BuiltinCall *call) {
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(var)));
 }
 
-/* The store, where the predicate holds: one bool for each lane. */
+Node *mask_of(Value predicate, DataType accessed, Span span) {
+  Node *mask = to_expr(predicate, span);
+  if (!dtype_is_bool(mask->dtype) || mask->dtype.lanes != accessed.lanes)
+    raise("TypeError", span, "a predicate is a bool for each of the lanes of %s, found %s",
+          dtype_text(accessed), dtype_text(mask->dtype));
+  return mask;
+}
+
+/* The store, where the predicate holds. */
 Node *predicated_store(Node *store, Value predicate, Span span) {
-  if (!value_is_none(predicate)) AS(BufferStore, store)->predicate = to_expr(predicate, span);
+  BufferStore *s = AS(BufferStore, store);
+  if (!value_is_none(predicate)) s->predicate = mask_of(predicate, s->value->dtype, span);
   return store;
 }
 
