@@ -209,6 +209,22 @@ static Value iter_simplified(BuiltinCall *call) {
   return value_node(iter_simplify(expr_arg(call, 0), &loops, ARG(2).object));
 }
 
+/* access_regions(block, [(pointer, buffer)]): (reads, writes), or None if an access is opaque. */
+static Value access_regions(BuiltinCall *call) {
+  Map visible = {0};
+  NodeVec reads = {0}, writes = {0};
+  if (!value_is_node(ARG(0), NK_Block))
+    raise("TypeError", SPAN(0), "expected a block, found %s", value_type_text(ARG(0)));
+  for each (Value, pair, pairs_arg(call, 1))
+    map_set(&visible, value_items(*pair)->at[0].node, value_items(*pair)->at[1].node);
+  if (!block_access_regions(ARG(0).node, visible.live ? &visible : NULL, &reads, &writes))
+    return value_none();
+  ValueVec lists[2] = {{0}, {0}};
+  for each (Node *, r, &reads) vec_push(&lists[0], value_node(*r));
+  for each (Node *, w, &writes) vec_push(&lists[1], value_node(*w));
+  return value_tuple_of(2, value_list(lists[0]), value_list(lists[1]));
+}
+
 Value arith_namespace(void) {
   static const Builtin rows[] = {
       {"analyzer", "", new_analyzer, "an analyzer without facts"},
@@ -219,6 +235,7 @@ Value arith_namespace(void) {
       {"iter_map", "indices, loops, predicate, analyzer", iter_map, "indices as sums of digits"},
       {"iter_inverse", "indices, loops, predicate, analyzer, outputs", iter_inverse,
        "loop variables in terms of the indices"},
+      {"access_regions", "block, visible", access_regions, "what a block reads and writes"},
       {"iter_simplify", "expr, loops, analyzer", iter_simplified, "simpler by its digits"},
   };
   Value ns = value_namespace("_arith");

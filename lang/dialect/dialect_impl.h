@@ -255,6 +255,9 @@ typedef struct GraphBuilder {
 } GraphBuilder;
 extern GraphBuilder *graph;
 GraphBuilder *need_graph(const char *what, Span span);
+/* R.emit and its kin outside of functions are those of an IRBuilder, if there is one; else absent.
+ */
+Value by_builder(BuiltinCall *call);
 
 /* Binds `value` (in normal form) to a fresh variable. hint NULL: lv or gv. */
 Node *graph_emit(Node *value, const char *hint, Span span);

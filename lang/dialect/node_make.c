@@ -92,6 +92,32 @@ Value tir_buffer_load(BuiltinCall *call) {
   return value_node(n);
 }
 
+static Node *body_arg(BuiltinCall *call, int i, const char *class) {
+  bool is_stmt = ARG(i).type == &type_node && node_family(ARG(i).node->kind) == FAMILY_STMT;
+  if (!is_stmt)
+    raise("TypeError", SPAN(i), "'body' of %s must be a statement, found %s", class,
+          value_type_name(ARG(i)));
+  return ARG(i).node;
+}
+
+Value tir_allocate(BuiltinCall *call) {
+  Node *var = need(ARG(0), NK_Var, "'buffer_var' of Allocate", SPAN(0));
+  Node *cond = value_is_none(ARG(3)) ? NULL : to_expr(ARG(3), SPAN(3));
+  return value_node(MAKE(Allocate, call->span, VOID_TYPE, .extents = to_exprs(ARG(2), SPAN(2)),
+                         .cond = expr_is_one(cond) ? NULL : cond, .elem = to_dtype(ARG(1), SPAN(1)),
+                         .var = var, .annotations = attrs_arg(ARG(5), SPAN(5)),
+                         .body = body_arg(call, 4, "Allocate")));
+}
+
+/* The data tells the shape; a list takes that of `extents`. */
+Value tir_allocate_const(BuiltinCall *call) {
+  Node *var = need(ARG(0), NK_Var, "'buffer_var' of AllocateConst", SPAN(0));
+  Node *data = constant_of_value(ARG(3), to_dtype(ARG(1), SPAN(1)), SPAN(3));
+  return value_node(MAKE(AllocateConst, call->span, VOID_TYPE, .data = AS(Constant, data)->data,
+                         .var = var, .annotations = attrs_arg(ARG(5), SPAN(5)),
+                         .body = body_arg(call, 4, "AllocateConst")));
+}
+
 /* A value of IR has the buffer's dtype already: what a script builds says its casts. */
 Value tir_buffer_store(BuiltinCall *call) {
   Buffer *buffer = AS(Buffer, need(ARG(0), NK_Buffer, "'buffer' of BufferStore", SPAN(0)));

@@ -31,10 +31,29 @@ static Value build(BuiltinCall *call) {
   return value_compiled_module(build_module(m, target), m, target);
 }
 
-/* What stdlib/module/tvm.tvms asks for. */
+/* Of what is being built: a variable or buffer gets the name that it has not yet; one of a graph,
+ * another name. */
+static Value name_value(BuiltinCall *call) {
+  const char *name = value_as_text(ARG(1), "a name", SPAN(1));
+  name_fresh(ARG(0), name);
+  if (value_is_node(ARG(0), NK_RelaxVar)) AS(RelaxVar, ARG(0).node)->name = str_intern(name);
+  return ARG(0);
+}
+
+static Value give_out(BuiltinCall *call) {
+  if (!value_is_node(ARG(0), NK_RelaxVar))
+    raise("TypeError", SPAN(0), "expected a variable of the block, found %s",
+          value_type_name(ARG(0)));
+  AS(RelaxVar, ARG(0).node)->is_dataflow = false;
+  return ARG(0);
+}
+
+/* What stdlib/module/tvm.tvms and tvm/script/ir_builder.tvms ask for. */
 Value build_namespace(void) {
   static const Builtin rows[] = {
-      {"build", "mod, target=None", build, "compiles a module for this process"}};
+      {"build", "mod, target=None", build, "compiles a module for this process"},
+      {"name", "value, name", name_value, "names a variable or buffer that is being built"},
+      {"give_out", "var", give_out, "the variable is seen after its dataflow block"}};
   Value ns = value_namespace("_build");
   namespace_add_builtins(ns, rows, sizeof rows / sizeof *rows);
   namespace_set(ns, "Module", value_type(&type_built_module));
