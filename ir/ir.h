@@ -399,6 +399,7 @@ typedef struct PrintOptions {
   bool tvm_style; /* today's upstream spelling */
   PrintConstants constants;
   bool unchecked; /* not well-formed: the text says so, and declares what nothing defines */
+  bool declares;  /* of a statement or expression: what it doesn't define is declared before it */
   int width;      /* 0: 100 */
   NodeVec marked; /* loops and blocks whose first line is underlined by a comment */
 } PrintOptions;
@@ -424,8 +425,8 @@ const char *ir_dump(Node *n);
  * impure calls in dataflow, wrong ranks, undeclared buffers, struct info that does not hold, ...
  * Returns true if there is none. */
 bool ir_verify(Node *n);
-/* Variables and buffers that a function uses and nothing defines; reports nothing. */
-NodeVec ir_undefined(Node *func);
+/* Variables and buffers that a node uses and nothing defines; reports nothing. */
+NodeVec ir_undefined(Node *n);
 
 /* ---- analysis ---- */
 

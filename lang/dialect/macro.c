@@ -38,7 +38,8 @@ static void macro_repr(Value v, Str *out) {
   str_printf(out, "<macro %s>", ((Macro *)v.object)->function->name);
 }
 
-static const ValueType type_macro = {.name = "macro", .repr = macro_repr, .call = macro_call};
+static const ValueType type_macro = {
+    .name = "macro", .repr = macro_repr, .call = macro_call, .is_method = true};
 
 static Value make_macro(Env *env, Ast *definition, CallArgs *args, const char *decorator) {
   static const char *const keywords[] = {"hygienic"};

@@ -237,8 +237,10 @@ static Value func_with_body_method(BuiltinCall *call) {
 static const char *script_text(BuiltinCall *call) {
   bool show_meta = value_truth(call->args[1], call->span);
   PrintOptions options = {.constants = show_meta ? CONSTANTS_METADATA : CONSTANTS_BY_REFERENCE};
+  options.declares = value_truth(call->args[3], call->span);
   const char *style = value_as_text(call->args[2], "style", call->span);
-  if (!print_style_parse(style, &options))
+  bool is_color = str_same(style, "light") || str_same(style, "dark") || str_same(style, "ansi");
+  if (!is_color && !print_style_parse(style, &options))
     raise("ValueError", call->span, "'style' is 'default' or 'tvm', found '%s'", style);
   return ir_print(call->self.node, &options);
 }
@@ -319,9 +321,9 @@ static Value node_same_as(BuiltinCall *call) {
 }
 static const Builtin node_methods[] = {
     {"same_as", "other", node_same_as, "the same node, not only an equal one?"},
-    {"script", "*rest, show_meta=False, style='default', **more", node_script,
+    {"script", "*rest, show_meta=False, style='default', verbose_expr=False, **more", node_script,
      "the text of the node"},
-    {"show", "*rest, show_meta=False, style='default', **more", node_show,
+    {"show", "*rest, show_meta=False, style='default', verbose_expr=False, **more", node_show,
      "prints the text of the node"},
 };
 enum { NODE_METHODS = sizeof node_methods / sizeof *node_methods };
@@ -357,6 +359,8 @@ static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_attr(v, name);
   if (IS(For, n) && str_same(name, "thread_binding")) return thread_of(n);
+  if (IS(IterVar, n) && str_same(name, "dtype"))
+    return value_str(dtype_text(AS(IterVar, n)->var->dtype));
   if ((IS(Ramp, n) || IS(Broadcast, n)) && str_same(name, "lanes")) return lanes_value(n);
   if (IS(IRModule, n)) return module_value_attr(v, name);
   if (IS(IndexMap, n)) return index_map_attr(v, name);

@@ -171,19 +171,25 @@ Value t_writes(BuiltinCall *call) {
   return value_none();
 }
 
+/* What two annotations say together; they may not contradict each other. */
+static Node *merged(Node *annotations, Node *more, Span span) {
+  for (int i = 0; i < AS(Dict, more)->keys.len; i++) {
+    const char *key = AS(Dict, more)->keys.at[i];
+    Node *x = AS(Dict, more)->values.at[i], *old = dict_get(annotations, key);
+    bool both = old && IS(Dict, old) && IS(Dict, x);
+    if (old && !both && !node_equal(old, x, false, NULL))
+      raise("ValueError", span, "the block has another value for \"%s\" already", key);
+    annotations = dict_with(annotations, key, both ? merged(old, x, span) : x);
+  }
+  return annotations;
+}
+
 Value t_block_attr(BuiltinCall *call) {
   BlockBuilder *b = need_block("block_attr", call->span);
   Node *more = to_attr(ARG(0), SPAN(0));
   if (!IS(Dict, more))
     raise("TypeError", SPAN(0), "T.block_attr takes a dict, found %s", value_type_name(ARG(0)));
-  if (!b->annotations) b->annotations = dict_new();
-  for (int i = 0; i < AS(Dict, more)->keys.len; i++) {
-    const char *key = AS(Dict, more)->keys.at[i];
-    Node *x = AS(Dict, more)->values.at[i], *old = dict_get(b->annotations, key);
-    if (old && !node_equal(old, x, false, NULL))
-      raise("ValueError", call->span, "the block has another value for \"%s\" already", key);
-    b->annotations = dict_with(b->annotations, key, x);
-  }
+  b->annotations = merged(b->annotations ? b->annotations : dict_new(), more, call->span);
   return value_none();
 }
 
