@@ -1,5 +1,6 @@
 /* node_value.c -- IR nodes as values of the language: operators, attributes and subscripts build
  * IR. */
+#include "ir/arith/arith.h"
 #include "lang/dialect/node_class.h"
 
 static const struct {
@@ -119,7 +120,10 @@ static Value node_operator(AstOp op, Value a, Value b, Span span) {
   if (!is_relax_value(x_scalar) && !is_relax_value(y_scalar)) a = x_scalar, b = y_scalar;
   if (is_relax_value(a) || is_relax_value(b)) return relax_operator(row, a, b, span);
   NodeVec x = to_operands(2, (Value[]){a, b}, span);
-  return value_node(scalar_operator(row, x.at[0], x.at[1], span));
+  Node *n = scalar_operator(row, x.at[0], x.at[1], span);
+  bool bits =
+      IS(Call, n) && IS(IntImm, x.at[0]) && IS(IntImm, x.at[1]); /* of constants: computed */
+  return value_node(bits ? arith_simplify(arith_new(), n) : n);
 }
 
 static bool node_is_expr_value(Value v) {

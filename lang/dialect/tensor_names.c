@@ -311,8 +311,13 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
   }
   IntVec separators = {0};
   if (!value_is_none(ARG(at + 9)))
-    for each (Value, v, &given_separators)
-      vec_push(&separators, (int)value_as_int(*v, "axis_separators", SPAN(at + 9)));
+    for each (Value, v, &given_separators) {
+      int64_t i = value_as_int(*v, "axis_separators", SPAN(at + 9));
+      if (i < (separators.len ? vec_last(&separators) : 0) || i > shape.len)
+        raise("ValueError", SPAN(at + 9), "axis_separators divide %d axes in order, found %lld",
+              shape.len, (long long)i);
+      vec_push(&separators, (int)i);
+    }
   return MAKE(
       Buffer, call->span, VOID_TYPE, .elem = t, .shape = shape, .strides = strides,
       .elem_offset = offset, .data = data, .align = align > 0 ? (int)align : 64,
