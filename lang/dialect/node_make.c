@@ -198,6 +198,8 @@ Value tir_prim_func(BuiltinCall *call) {
     raise("TypeError", SPAN(3), "buffer_map must be a dict, found %s", value_type_name(ARG(3)));
   for each (Value, v, &given) {
     Node *buffer = NULL, *param;
+    Value of = value_find_attr(*v, str_intern("asobject"), SPAN(0)); /* a pointer of ir_builder */
+    if (of.type) *v = value_call_with(of, 0, NULL, SPAN(0));
     if (value_is_node(*v, NK_Buffer)) {
       buffer = v->node;
       param = var_new(str_format("%s_handle", AS(Buffer, buffer)->name), HANDLE, call->span);

@@ -128,9 +128,9 @@ static Value node_operator(AstOp op, Value a, Value b, Span span) {
 
 static bool node_is_expr_value(Value v) {
   if (v.type != &type_node) return false;
-  bool stands_for_one = IS(IterVar, v.node) || IS(BufferRegion, v.node) ||
+  bool stands_for_one = IS(BufferRegion, v.node) ||
                         (IS(Buffer, v.node) && tensor && map_has(&tensor->scalars, v.node));
-  return node_is_expr(v.node) || (tensor && stands_for_one);
+  return node_is_expr(v.node) || IS(IterVar, v.node) || (tensor && stands_for_one);
 }
 static bool is_struct_info_value(Value v) { return v.type == &type_node && node_is_sinfo(v.node); }
 
