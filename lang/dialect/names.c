@@ -327,6 +327,8 @@ void dialect_add_names(Env *globals) {
   env_set(globals, str_intern("tvm"), namespace_import("tvm", (Span){0}));
 }
 
+static Value arith_library(void) { return namespace_import("tvm.arith", (Span){0}); }
+
 /* Files of TVM's Python packages, by which scripts import what the package has. */
 static const struct {
   const char *package, *files;
@@ -337,6 +339,7 @@ static const struct {
     {"tvm.relax", "expr struct_info block_builder ty utils vm_build type_converter",
      tvm_relax_namespace},
     {"tvm.te", "operation tensor", te_namespace},
+    {"tvm.arith", "analyzer", arith_library},
     {"tvm.script", "parser", script_namespace},
     {"tvm.script.parser", "core", script_namespace},
 };
