@@ -97,6 +97,8 @@ Node *open_call(Value name, CallArgs *args);
 
 /* @T.inline, @T.macro. (macro.c) */
 extern const TreeDecorator decorate_macro, decorate_inline;
+/* A scope in which the names that a definition mentions keep the values that they have now. */
+Env *env_captured(Env *env, Ast *definition);
 
 /* T.meta_var(x): assigning it binds x itself, without a let. .object is a Value *. */
 extern const ValueType type_meta;
