@@ -98,32 +98,6 @@ static WalkResult join_effect(Walker *w, Node *n) {
   return *e == EFFECT_STATE ? WALK_STOP : WALK_ON;
 }
 
-/* Effects on the course of the function itself. */
-static bool stays_inside(const Node *call) {
-  static const char *const names[] = {"ret", "break_loop", "continue_loop", "assume"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (is_intrin_call(call, names[i])) return true;
-  return false;
-}
-
-static WalkResult find_outer_effect(Walker *w, Node *n) {
-  Map *own = w->context; /* pointers to memory of the function */
-  if (IS(Allocate, n)) map_set(own, AS(Allocate, n)->var, n);
-  if (IS(Block, n))
-    for each (Node *, b, &AS(Block, n)->alloc_buffers) map_set(own, AS(Buffer, *b)->data, *b);
-  if (IS(BufferStore, n))
-    return map_has(own, AS(Buffer, AS(BufferStore, n)->buffer)->data) ? WALK_ON : WALK_STOP;
-  if (!IS(Call, n) || stays_inside(n)) return WALK_ON;
-  const Intrin *in = intrin_of(AS(Call, n)->op);
-  return in && in->effect != EFFECT_STATE ? WALK_ON : WALK_STOP;
-}
-
-bool prim_func_is_pure(PrimFunc *f) {
-  Map own = {0};
-  Walker w = {.enter = find_outer_effect, .context = &own, .once = true};
-  return walk(&w, f->body);
-}
-
 Effect expr_effect(Node *n) {
   Effect e = EFFECT_PURE;
   Walker w = {.enter = join_effect, .context = &e, .once = true};

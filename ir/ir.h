@@ -262,8 +262,6 @@ static inline Node *expr_and(Node *a, Node *b) { return expr_binary(NK_And, a, b
 /* Effects of a scalar expression: pure, reads memory, or changes state. */
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_STATE } Effect;
 Effect expr_effect(Node *n);
-/* Nothing but its result is seen from outside: it writes into memory of its own only. */
-bool prim_func_is_pure(PrimFunc *f);
 
 /* ---- buffers ---- */
 
@@ -401,6 +399,7 @@ typedef struct PrintOptions {
   bool tvm_style; /* today's upstream spelling */
   PrintConstants constants;
   bool unchecked; /* not well-formed: the text says so, and declares what nothing defines */
+  bool declares;  /* of a statement or expression: what it doesn't define is declared before it */
   int width;      /* 0: 100 */
   NodeVec marked; /* loops and blocks whose first line is underlined by a comment */
 } PrintOptions;
@@ -426,8 +425,8 @@ const char *ir_dump(Node *n);
  * impure calls in dataflow, wrong ranks, undeclared buffers, struct info that does not hold, ...
  * Returns true if there is none. */
 bool ir_verify(Node *n);
-/* Variables and buffers that a function uses and nothing defines; reports nothing. */
-NodeVec ir_undefined(Node *func);
+/* Variables and buffers that a node uses and nothing defines; reports nothing. */
+NodeVec ir_undefined(Node *n);
 
 /* ---- analysis ---- */
 
@@ -440,5 +439,8 @@ bool block_access_regions(Node *block, const Map *visible, NodeVec *reads, NodeV
 /* Do values in memory tell where the block writes the buffer? Then only its variables tell whether
  * it writes an element twice. */
 bool block_writes_by_memory(Node *block, Node *buffer);
+
+/* Does it leave all memory but its own as it is, and call nothing that has effects? */
+bool prim_func_is_pure(const PrimFunc *f);
 
 #endif

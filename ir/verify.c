@@ -140,19 +140,23 @@ static int verify_module(IRModule *m) {
   return all.faults;
 }
 
+static void verify_any(Verifier *v, Node *n) {
+  if (node_family(n->kind) == FAMILY_STMT) verify_stmt(v, n);
+  else if (node_is_expr(n)) verify_expr(v, n);
+  else verify_top(v, n);
+}
+
 bool ir_verify(Node *n) {
   if (IS(IRModule, n)) return !verify_module(AS(IRModule, n));
   Verifier v = {0};
-  if (node_family(n->kind) == FAMILY_STMT) verify_stmt(&v, n);
-  else if (node_is_expr(n)) verify_expr(&v, n);
-  else verify_top(&v, n);
+  verify_any(&v, n);
   return !v.faults;
 }
 
-NodeVec ir_undefined(Node *func) {
+NodeVec ir_undefined(Node *n) {
   Verifier v = {0};
   DiagVec *outer = diag_capture();
-  verify_top(&v, func);
+  verify_any(&v, n);
   diag_restore(outer);
   return v.undefined;
 }

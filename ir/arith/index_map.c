@@ -1,11 +1,22 @@
 /* index_map.c -- index maps: where they put an element, the shape they make, and their inverses. */
 #include "ir/arith/iter_map_impl.h"
 
-/* Operators are built anew, as the indices that are put in may have another dtype. */
+typedef struct PutIn {
+  Map at; /* inputs to the indices that are put in */
+  DataType from, to;
+} PutIn;
+
+/* Operators are built anew, as the indices that are put in may have another dtype; numbers of the
+ * map's dtype are of theirs, where they fit. */
 static Node *put_in(Mutator *m, Node *n) {
+  const PutIn *p = m->context;
   if (IS(Var, n)) {
-    Node *to = map_get(m->context, n);
+    Node *to = map_get(&p->at, n);
     return to ? to : n;
+  }
+  if (IS(IntImm, n) && dtype_equal(n->dtype, p->from)) {
+    Node *number = expr_cast(p->to, n, n->span);
+    return IS(IntImm, number) ? number : n;
   }
   if (!node_is_binary((NodeKind)n->kind)) return mutate_children(m, n);
   Node *a = mutate(m, as_binary(n)->a), *b = mutate(m, as_binary(n)->b);
@@ -14,10 +25,12 @@ static Node *put_in(Mutator *m, Node *n) {
 
 NodeVec index_map_apply(const IndexMap *m, NodeVec indices, Span span) {
   NodeVec out = {0};
-  Map at = {0};
-  for (int i = 0; i < indices.len; i++) map_set(&at, m->inputs.at[i], indices.at[i]);
+  PutIn p = {.from = VOID_TYPE, .to = VOID_TYPE};
+  for (int i = 0; i < indices.len; i++) map_set(&p.at, m->inputs.at[i], indices.at[i]);
+  if (indices.len && dtype_is_int(indices.at[0]->dtype))
+    p.from = m->inputs.at[0]->dtype, p.to = indices.at[0]->dtype;
   for each (Node *, x, &m->outputs) {
-    Mutator put = {.rewrite = put_in, .context = &at};
+    Mutator put = {.rewrite = put_in, .context = &p};
     Node *y = mutate(&put, *x);
     bool number = IS(IntImm, y) && indices.len && dtype_is_int(y->dtype);
     vec_push(&out, number ? expr_cast(indices.at[0]->dtype, y, span) : y);

@@ -93,10 +93,16 @@ static IntSet set_of_sum(Moving *m, Node *e) {
   return itself ? set_of_product(m, e) : set_of_linear(m, e, &l);
 }
 
+/* The remainder of what is not negative by a positive number, which may be a symbol. */
 static IntSet set_of_mod(Moving *m, Node *e) {
-  int64_t c;
-  if (!expr_is_const_int(as_binary(e)->b, &c) || c <= 0) return all;
+  Node *divisor = as_binary(e)->b;
+  ConstBound size = arith_const_bound(m->analyzer, divisor);
+  if (moves(divisor, m->sets) || size.lo <= 0) return all;
   ConstBound b = arith_const_bound(m->analyzer, e);
+  if (b.lo < 0) return all;
+  if (size.lo < size.hi)
+    return (IntSet){.min = int_imm(e->dtype, 0, e->span),
+                    .max = expr_sub(divisor, int_imm(e->dtype, 1, e->span))};
   return (IntSet){.min = int_imm(e->dtype, b.lo, e->span), .max = int_imm(e->dtype, b.hi, e->span)};
 }
 
@@ -137,6 +143,7 @@ static IntSet set_of_node(Moving *m, Node *e) {
   case NK_FloorDiv:
     if (moves(as_binary(e)->b, m->sets)) return all;
     return set_beside(m, e->kind, as_binary(e)->a, as_binary(e)->b);
+  case NK_Mod:
   case NK_FloorMod: return set_of_mod(m, e);
   case NK_Min:
   case NK_Max: return set_of_extreme(m, e);
@@ -160,34 +167,38 @@ static IntSet set_of(Moving *m, Node *e) {
 
 /* ---- the door ---- */
 
-/* What moves between constant ends may help to simplify the expression first; other variables are
- * symbols, and facts about them are the caller's. */
-static Analyzer *analyzer_of(const Map *sets) {
-  Analyzer *a = arith_new();
+/* Constant ends of what moves may help to simplify the expression first. */
+static bool constant_ends(const IntSet *s, int64_t *min, int64_t *max) {
+  return s->min && s->max && expr_is_const_int(s->min, min) && expr_is_const_int(s->max, max) &&
+         *max > *min;
+}
+
+static void assume_sets(Analyzer *a, const Map *sets) {
   int64_t min, max;
   for (int i = 0; i < sets->len; i++) {
     Node *var = (Node *)(uintptr_t)sets->at[i].key;
     const IntSet *s = sets->at[i].value;
-    if (!var || !s->min || !s->max) continue;
-    if (!expr_is_const_int(s->min, &min) || !expr_is_const_int(s->max, &max) || max <= min)
-      continue;
-    Node *one = int_imm(dtype_element(s->max->dtype), 1, var->span);
-    arith_bind_range(a, var, s->min, expr_add(expr_sub(s->max, s->min), one));
+    if (!var || !constant_ends(s, &min, &max)) continue;
+    arith_enter(a, expr_binary(NK_GE, var, s->min, var->span));
+    arith_enter(a, expr_binary(NK_LE, var, s->max, var->span));
   }
-  return a;
 }
 
-IntSet arith_int_set(Node *e, const Map *sets) {
+IntSet arith_int_set_under(Analyzer *facts, Node *e, const Map *sets) {
   if (!dtype_is_int(e->dtype) || e->dtype.lanes != 1 || expr_effect(e) == EFFECT_STATE) return all;
   if (IS(Var, e) && !map_has(sets, e)) return (IntSet){.min = e, .max = e};
-  Moving m = {.sets = sets, .analyzer = analyzer_of(sets)};
-  IntSet s = set_of(&m, arith_simplify(m.analyzer, e));
-  Analyzer *a = arith_new();
+  Moving m = {.sets = sets, .analyzer = facts};
+  int mark = arith_enter(facts, int_imm(BOOL, 1, e->span));
+  assume_sets(facts, sets);
+  IntSet s = set_of(&m, arith_simplify(facts, e));
+  arith_leave(facts, mark); /* the ends are of symbols */
   bool is_point = s.min == s.max;
-  if (s.min) s.min = arith_simplify(a, s.min);
-  if (s.max) s.max = is_point ? s.min : arith_simplify(a, s.max);
+  if (s.min) s.min = arith_simplify(facts, s.min);
+  if (s.max) s.max = is_point ? s.min : arith_simplify(facts, s.max);
   return s;
 }
+
+IntSet arith_int_set(Node *e, const Map *sets) { return arith_int_set_under(arith_new(), e, sets); }
 
 IntSet int_set_of_range(const Range *r) {
   Node *one = int_imm(dtype_element(r->extent->dtype), 1, r->node.span);

@@ -14,6 +14,8 @@ IntSet int_set_of_range(const Range *r);
 /* A set that holds all values of `e` as each variable of `sets` (Var to IntSet *) takes those of
  * its own; the ends of that may move with others. Variables that are not in `sets` are symbols. */
 IntSet arith_int_set(Node *e, const Map *sets);
+/* The same where facts are known of the symbols. */
+IntSet arith_int_set_under(Analyzer *facts, Node *e, const Map *sets);
 
 bool int_set_is_empty(Analyzer *a, IntSet s);          /* surely */
 IntSet int_set_union(Analyzer *a, IntSet x, IntSet y); /* and what is between them */

@@ -89,6 +89,9 @@ const char *ir_print(Node *n, const PrintOptions *options) {
   if (!n) return "None";
   bool whole = IS(IRModule, n) || IS(PrimFunc, n) || IS(Function, n);
   const char *symbol = func_symbol(n);
+  bool piece = node_family(n->kind) == FAMILY_STMT || node_is_expr(n) || IS(Buffer, n) ||
+               IS(BufferRegion, n) || IS(IterVar, n);
+  if (p.options.declares && piece) declare_free(&p, n);
   if (IS(IRModule, n)) print_module(&p, AS(IRModule, n));
   else if (whole) print_named(&p, n, symbol ? symbol : "main");
   else if (node_family(n->kind) == FAMILY_STMT) print_stmt(&p, n, true);

@@ -186,6 +186,33 @@ static void print_body(Printer *p, Node *body) {
   print_stmt(p, root->body, true);
 }
 
+static WalkResult declare_met(Walker *w, Node *n) {
+  Printer *p = w->context;
+  if (IS(Var, n)) declare_var(p, n);
+  if (!IS(Buffer, n)) return WALK_ON;
+  if (map_has(&p->names, n)) return WALK_PRUNE;
+  Buffer *b = AS(Buffer, n);
+  for each (Node *, d, &b->shape) walk(w, *d);
+  for each (Node *, d, &b->strides) walk(w, *d);
+  if (b->elem_offset) walk(w, b->elem_offset);
+  print_buffer_line(p, "T.Buffer", b, NULL, map_has(&p->names, b->data));
+  return WALK_PRUNE;
+}
+
+void declare_free(Printer *p, Node *of) {
+  Walker w = {.enter = declare_met, .context = p};
+  if (node_family(of->kind) != FAMILY_STMT && !node_is_expr(of)) { /* nothing in it is defined */
+    walk(&w, of);
+    return;
+  }
+  NodeVec undefined = ir_undefined(of);
+  Map pointers = {0}; /* what a buffer that is declared brings */
+  for each (Node *, n, &undefined)
+    if (IS(Buffer, *n)) map_set(&pointers, AS(Buffer, *n)->data, *n);
+  for each (Node *, n, &undefined)
+    if (!map_has(&pointers, *n)) walk(&w, *n);
+}
+
 /* Lines for what the function uses and nothing defines. */
 static void declare_undefined(Printer *p, PrimFunc *f) {
   NodeVec undefined = ir_undefined(&f->node);

@@ -96,6 +96,7 @@ void print_keywords(Printer *p, Dict *d,
 /* ---- statements and functions ---- */
 
 void print_stmt(Printer *p, Node *n, bool is_last); /* is_last: nothing follows in its suite */
+void declare_free(Printer *p, Node *of);            /* lines for what it uses and nothing defines */
 void declare_var(Printer *p, Node *var);            /* x = T.int32(), unless it has a name */
 void print_suite(Printer *p, Node *n);              /* in a scope of its own */
 const char *var_type(const Var *v);                 /* T.int32, T.handle("float32", "global") */

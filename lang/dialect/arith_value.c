@@ -110,7 +110,7 @@ static Map loops_arg(BuiltinCall *call, int i) {
 
 static Node *end_of(Value v, Span span) { return value_is_none(v) ? NULL : to_expr(v, span); }
 
-/* int_set(expr, [(var, min, max)]); an end may be None. */
+/* int_set(expr, [(var, min, max)], analyzer); an end may be None. */
 static Value int_set(BuiltinCall *call) {
   Map sets = {0};
   for each (Value, row, pairs_arg(call, 1)) {
@@ -118,7 +118,7 @@ static Value int_set(BuiltinCall *call) {
     IntSet s = {end_of(parts->at[1], SPAN(1)), end_of(parts->at[2], SPAN(1))};
     map_set(&sets, var_of(parts->at[0], SPAN(1)), gc_copy(&s, sizeof s));
   }
-  return set_value(arith_int_set(expr_arg(call, 0), &sets));
+  return set_value(arith_int_set_under(ARG(2).object, expr_arg(call, 0), &sets));
 }
 
 static NodeVec region_arg(BuiltinCall *call, int i) {
@@ -209,16 +209,33 @@ static Value iter_simplified(BuiltinCall *call) {
   return value_node(iter_simplify(expr_arg(call, 0), &loops, ARG(2).object));
 }
 
+/* access_regions(block, [(pointer, buffer)]): (reads, writes), or None if an access is opaque. */
+static Value access_regions(BuiltinCall *call) {
+  Map visible = {0};
+  NodeVec reads = {0}, writes = {0};
+  if (!value_is_node(ARG(0), NK_Block))
+    raise("TypeError", SPAN(0), "expected a block, found %s", value_type_text(ARG(0)));
+  for each (Value, pair, pairs_arg(call, 1))
+    map_set(&visible, value_items(*pair)->at[0].node, value_items(*pair)->at[1].node);
+  if (!block_access_regions(ARG(0).node, visible.live ? &visible : NULL, &reads, &writes))
+    return value_none();
+  ValueVec lists[2] = {{0}, {0}};
+  for each (Node *, r, &reads) vec_push(&lists[0], value_node(*r));
+  for each (Node *, w, &writes) vec_push(&lists[1], value_node(*w));
+  return value_tuple_of(2, value_list(lists[0]), value_list(lists[1]));
+}
+
 Value arith_namespace(void) {
   static const Builtin rows[] = {
       {"analyzer", "", new_analyzer, "an analyzer without facts"},
-      {"int_set", "expr, sets", int_set, "(min, max) of an expression; None: no end"},
+      {"int_set", "expr, sets, analyzer", int_set, "(min, max) of an expression; None: no end"},
       {"around", "region, loops", around, "a box around a region as loops run"},
       {"exact", "region, loops, predicate, analyzer", exact,
        "the box that a region takes, or None"},
       {"iter_map", "indices, loops, predicate, analyzer", iter_map, "indices as sums of digits"},
       {"iter_inverse", "indices, loops, predicate, analyzer, outputs", iter_inverse,
        "loop variables in terms of the indices"},
+      {"access_regions", "block, visible", access_regions, "what a block reads and writes"},
       {"iter_simplify", "expr, loops, analyzer", iter_simplified, "simpler by its digits"},
   };
   Value ns = value_namespace("_arith");

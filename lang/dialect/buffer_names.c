@@ -1,4 +1,5 @@
 /* buffer_names.c -- attributes and methods of buffers: .data, .shape, .vload, views, parts. */
+#include "ir/arith/arith.h"
 #include "lang/dialect/tensor_names.h"
 
 static Value dims_value_of(NodeVec dims) { return dims_value(dims, INT32); }
@@ -16,12 +17,20 @@ static Node *access_mask(Value v, Span span) {
   return int_imm(INT32, (strchr(text, 'r') ? 1 : 0) | (strchr(text, 'w') ? 2 : 0), span);
 }
 
+/* How many elements the axes from `begin` to `end` span in memory. */
+static Node *size_of_axes(const Buffer *b, int begin, int end, Span span) {
+  if (b->strides.len && begin < end) return expr_mul(b->strides.at[begin], b->shape.at[begin]);
+  Node *size = int_imm(INT32, 1, span);
+  for (int i = begin; i < end; i++) size = expr_mul(size, b->shape.at[i]);
+  return size;
+}
+
 static Value buffer_access_ptr(BuiltinCall *call) {
   Buffer *b = AS(Buffer, call->self.node);
-  Node *extent = int_imm(INT32, 1, call->span);
-  for each (Node *, dim, &b->shape) extent = expr_binary(NK_Mul, extent, *dim, call->span);
-  if (!value_is_none(call->args[4])) extent = to_expr(call->args[4], call->spans[4]);
   Node *offset = to_expr(call->args[3], call->spans[3]);
+  Node *extent = value_is_none(call->args[4])
+                     ? expr_sub(size_of_axes(b, 0, b->shape.len, call->span), offset)
+                     : to_expr(call->args[4], call->spans[4]);
   if (b->elem_offset) offset = expr_binary(NK_Add, b->elem_offset, offset, call->span);
   Node *type = expr_call("type_annotation", b->elem, (NodeVec){0}, call->span);
   return value_node(expr_call(
@@ -66,7 +75,8 @@ static Node *flat_offset(Buffer *b, Value indices, Span span) {
   for (int i = 0; i < at.len; i++)
     offset = b->strides.len ? expr_add(offset, expr_mul(at.at[i], b->strides.at[i]))
                             : expr_add(expr_mul(offset, b->shape.at[i]), at.at[i]);
-  return b->elem_offset ? expr_add(b->elem_offset, offset) : offset;
+  if (b->elem_offset) offset = expr_add(b->elem_offset, offset);
+  return arith_simplify(arith_new(), offset);
 }
 
 static Value buffer_elem_offset_of(BuiltinCall *call) {
@@ -233,12 +243,23 @@ static Value buffer_with_dtype(BuiltinCall *call) {
   return value_node(&view->node);
 }
 
+/* One dimension, or one for the axes up to each separator. */
 static Value buffer_flattened(BuiltinCall *call) {
+  const Buffer *b = AS(Buffer, call->self.node);
+  NodeVec shape = {0};
+  IntVec separators = {0};
+  int groups = b->axis_separators.len + 1, begin = 0;
+  if (!b->strides.len && b->shape.len == groups) return call->self;
   Buffer *view = view_of(call->self, call->span);
-  Node *size = int_imm(INT32, 1, call->span);
-  for each (Node *, d, &view->shape) size = expr_mul(size, *d);
-  view->shape = NODES(size);
+  for (int i = 0; i < groups; i++) {
+    int end = i < groups - 1 ? b->axis_separators.at[i] : b->shape.len;
+    vec_push(&shape, size_of_axes(b, begin, end, call->span));
+    if (i) vec_push(&separators, i);
+    begin = end;
+  }
+  view->shape = shape;
   view->strides = (NodeVec){0};
+  view->axis_separators = separators;
   return value_node(&view->node);
 }
 
@@ -316,6 +337,11 @@ Value buffer_attr(Value v, const char *name) {
   if (str_same(name, "name")) return value_str(b->name ? b->name : "");
   if (str_same(name, "elem_offset"))
     return value_node(b->elem_offset ? b->elem_offset : int_imm(INT32, 0, v.node->span));
+  if (str_same(name, "axis_separators")) {
+    ValueVec separators = {0};
+    for each (int, at, &b->axis_separators) vec_push(&separators, value_int(*at));
+    return value_list(separators);
+  }
   if (str_same(name, "byte_offset")) {
     Node *offset = b->elem_offset ? b->elem_offset : int_imm(INT32, 0, v.node->span);
     return value_node(

@@ -156,6 +156,7 @@ DataType to_dtype(Value v, Span span) {
   if (value_is_numpy_dtype(v, &t)) return t;
   if (v.type == &type_tensor_dtype) return AS(TensorStructInfo, sinfo_of(v.object))->elem;
   if (value_is_node(v, NK_DataTypeImm)) return AS(DataTypeImm, v.node)->value;
+  if (value_is_node(v, NK_PrimStructInfo)) return AS(PrimStructInfo, v.node)->elem;
   if (v.type != &type_str) cannot(v, "a dtype such as \"float32\"", span);
   if (!dtype_parse(value_text(v), &t)) {
     static const char *const known[] = {
@@ -301,11 +302,16 @@ static Value target_value(TargetAttr *t) {
   return value_call_with(library_attr("tvm.target", "Target"), 2, args, t->node.span);
 }
 
+Value int_of_imm(const Node *n) {
+  int64_t value = AS(IntImm, n)->value;
+  return n->dtype.code == DTYPE_UINT ? big_from_uint64((uint64_t)value) : value_int(value);
+}
+
 Value from_attr(Node *n) {
   if (!n || IS(None, n)) return value_none();
   stack_check(n->span);
   if (IS(IntImm, n) && dtype_is_bool(n->dtype)) return value_bool(AS(IntImm, n)->value != 0);
-  if (IS(IntImm, n)) return value_int(AS(IntImm, n)->value);
+  if (IS(IntImm, n)) return int_of_imm(n);
   if (IS(FloatImm, n)) return value_float(AS(FloatImm, n)->value);
   if (IS(StringImm, n)) return value_str(AS(StringImm, n)->value);
   if (IS(Array, n)) {

@@ -42,6 +42,7 @@ bool call_has_outputs(const Node *op);
 const char *builtin_of_op(const char *name); /* if_then_else of tir.if_then_else, tirx. or bare */
 Node *to_attr(Value v, Span span);           /* numbers, text, lists, dicts, None, nodes */
 Value from_attr(Node *attr);
+Value int_of_imm(const Node *imm); /* of an IntImm */
 Node *dict_from_value(Value dict, Span span);
 const char *value_type_name(Value v);
 
@@ -97,6 +98,8 @@ Node *open_call(Value name, CallArgs *args);
 
 /* @T.inline, @T.macro. (macro.c) */
 extern const TreeDecorator decorate_macro, decorate_inline;
+/* A scope in which the names that a definition mentions keep the values that they have now. */
+Env *env_captured(Env *env, Ast *definition);
 
 /* T.meta_var(x): assigning it binds x itself, without a let. .object is a Value *. */
 extern const ValueType type_meta;
@@ -215,6 +218,7 @@ typedef enum { TENSOR_PLAIN, TENSOR_JIT, TENSOR_SPECIALIZED } TensorForm;
 Value tensor_function_with(Env *env, AstDef *def, CallArgs *args, TensorForm form, Value fixed);
 Value graph_function(Env *env, AstDef *def, CallArgs *args); /* @R.function */
 DataType tensor_return_dtype(Env *env, AstDef *def);         /* void if there is no annotation */
+DataType returned_dtype(Node *body); /* by what it returns; void if that is nothing */
 /* The struct info of a graph function by its signature alone, so that functions of a module may
  * call each other in any order. */
 Node *graph_signature(Env *env, AstDef *def, CallArgs *args);
@@ -257,6 +261,9 @@ typedef struct GraphBuilder {
 } GraphBuilder;
 extern GraphBuilder *graph;
 GraphBuilder *need_graph(const char *what, Span span);
+/* R.emit and its kin outside of functions are those of an IRBuilder, if there is one; else absent.
+ */
+Value by_builder(BuiltinCall *call);
 
 /* Binds `value` (in normal form) to a fresh variable. hint NULL: lv or gv. */
 Node *graph_emit(Node *value, const char *hint, Span span);

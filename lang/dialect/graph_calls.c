@@ -193,6 +193,8 @@ Value r_call_dps(BuiltinCall *call) {
 }
 
 Value r_emit(BuiltinCall *call) {
+  Value built = by_builder(call);
+  if (built.type) return built;
   need_graph("emit", call->span);
   Node *value = graph_normalize(to_relax(ARG(0), SPAN(0)));
   return value_node(graph_emit(value, NULL, call->span));

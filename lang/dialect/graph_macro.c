@@ -26,15 +26,17 @@ static void macro_repr(Value v, Str *out) {
 }
 
 static const ValueType type_graph_macro = {
-    .name = "graph macro", .repr = macro_repr, .call = macro_call};
+    .name = "graph macro", .repr = macro_repr, .call = macro_call, .is_method = true};
 
 static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   static const char *const keywords[] = {"hygienic"};
   check_decorator_args("R.macro", args, 1, keywords);
   if (definition->kind != AST_KIND_Def)
     raise("TypeError", definition->span, "@R.macro decorates a def");
-  GraphMacro *m = NEW(GraphMacro, .function = function_new(env, definition).object,
-                      .hygienic = keyword_flag(args, "hygienic", true));
+  bool hygienic = keyword_flag(args, "hygienic", true);
+  if (hygienic) env = env_captured(env, definition);
+  GraphMacro *m =
+      NEW(GraphMacro, .function = function_new(env, definition).object, .hygienic = hygienic);
   return value_of(&type_graph_macro, m);
 }
 

@@ -82,7 +82,34 @@ Value r_callable(BuiltinCall *call) {
 
 /* ---- functions and blocks ---- */
 
+/* The call with the arguments as they are bound. */
+static Value call_of_builder(const char *home, BuiltinCall *call) {
+  const Builtin *b = call->builtin;
+  CallArgs args = {.span = call->span};
+  if (*b->signature == '*') args.positional = *value_items(ARG(0));
+  else
+    for (int i = 0; i < signature_parse(b->signature)->params.len; i++)
+      vec_push(&args.positional, ARG(i));
+  return value_call(library_attr(home, b->name), &args);
+}
+
+Value by_builder(BuiltinCall *call) {
+  static const char *const home = "tvm.script.ir_builder.relax";
+  bool there = !graph && library_is_loaded(home);
+  return there ? call_of_builder(home, call) : value_absent();
+}
+
+Value r_of_builder(BuiltinCall *call) {
+  Value built = by_builder(call);
+  if (!built.type)
+    raise_code(E0506, call->span, "R.%s stands only in a frame of an IRBuilder",
+               call->builtin->name);
+  return built;
+}
+
 Value r_func_attr(BuiltinCall *call) {
+  Value built = by_builder(call);
+  if (built.type) return built;
   GraphBuilder *g = need_graph("func_attr", call->span);
   if (g->attrs) raise_code(E0508, call->span, "the function has an R.func_attr already");
   g->attrs = dict_from_value(ARG(0), SPAN(0));
@@ -90,11 +117,15 @@ Value r_func_attr(BuiltinCall *call) {
 }
 
 Value r_dataflow(BuiltinCall *call) {
+  Value built = by_builder(call);
+  if (built.type) return built;
   need_graph("dataflow", call->span);
   return value_frame(NEW(Frame, .kind = FRAME_DATAFLOW));
 }
 
 Value r_output(BuiltinCall *call) {
+  Value built = by_builder(call);
+  if (built.type) return built;
   GraphBuilder *g = need_graph("output", call->span);
   if (!g->in_dataflow)
     raise_code(E0506, call->span, "R.output stands only inside a dataflow block");

@@ -155,6 +155,8 @@ static Value is_equivalent_to(BuiltinCall *call) {
     raise("TypeError", SPAN(0), "expected an index map, found %s", value_type_name(ARG(0)));
   IndexMap *a = self_of(call), *b = AS(IndexMap, ARG(0).node);
   if (a->inputs.len != b->inputs.len || a->outputs.len != b->outputs.len) return value_bool(false);
+  if (a->inputs.len && !dtype_equal(a->inputs.at[0]->dtype, b->inputs.at[0]->dtype))
+    b = AS(IndexMap, index_map_of_dtype(b, a->inputs.at[0]->dtype));
   NodeVec other = index_map_apply(b, a->inputs, call->span);
   Analyzer *facts = arith_new();
   for (int i = 0; i < a->outputs.len; i++)
@@ -162,7 +164,13 @@ static Value is_equivalent_to(BuiltinCall *call) {
   return value_bool(true);
 }
 
+static Value map_tensor(BuiltinCall *call) {
+  Value args[] = {call->self, ARG(0)};
+  return value_call_with(library_attr("tvm.tir.index_map", "map_tensor"), 2, args, call->span);
+}
+
 static const Builtin methods[] = {
+    {"map_tensor", "arr_src", map_tensor, "a tensor whose elements the map moves"},
     {"map_indices", "indices", map_indices, "where the map puts an element"},
     {"map_shape", "shape", map_shape, "the shape that the map makes of a shape"},
     {"inverse", "shape", inverse, "the inverse of a map that fills the shape it makes"},

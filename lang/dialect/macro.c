@@ -38,15 +38,31 @@ static void macro_repr(Value v, Str *out) {
   str_printf(out, "<macro %s>", ((Macro *)v.object)->function->name);
 }
 
-static const ValueType type_macro = {.name = "macro", .repr = macro_repr, .call = macro_call};
+static const ValueType type_macro = {
+    .name = "macro", .repr = macro_repr, .call = macro_call, .is_method = true};
+
+static void capture(void *context, Ast *node) {
+  Env *captured = context;
+  ast_each_child(node, capture, captured);
+  if (node->kind != AST_KIND_Name) return;
+  Value *v = env_find(captured, AST_AS(Name, node)->name);
+  if (v) env_set(captured, AST_AS(Name, node)->name, *v);
+}
+
+Env *env_captured(Env *env, Ast *definition) {
+  Env *captured = env_new(env);
+  capture(captured, definition);
+  return captured;
+}
 
 static Value make_macro(Env *env, Ast *definition, CallArgs *args, const char *decorator) {
   static const char *const keywords[] = {"hygienic"};
   check_decorator_args(decorator, args, 1, keywords);
   if (definition->kind != AST_KIND_Def)
     raise("TypeError", definition->span, "@%s decorates a def", decorator);
-  Macro *m = NEW(Macro, .function = function_new(env, definition).object,
-                 .hygienic = keyword_flag(args, "hygienic", true));
+  bool hygienic = keyword_flag(args, "hygienic", true);
+  if (hygienic) env = env_captured(env, definition);
+  Macro *m = NEW(Macro, .function = function_new(env, definition).object, .hygienic = hygienic);
   return value_of(&type_macro, m);
 }
 

@@ -59,19 +59,35 @@ static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *ar
         def->name);
 }
 
+static WalkResult stop_at_var(Walker *w, Node *n) { return n == w->context ? WALK_STOP : WALK_ON; }
+
+/* A scalar parameter, with its name where a buffer's shape mentions it. */
+static Node *scalar_param_info(const PrimFunc *f, Node *param) {
+  if (dtype_is_handle(param->dtype)) return sinfo_object();
+  Walker w = {.enter = stop_at_var, .context = param};
+  bool is_dim = false;
+  for each (Node *, b, &f->buffers)
+    if (*b)
+      for each (Node *, d, &AS(Buffer, *b)->shape) is_dim |= !walk(&w, *d);
+  return MAKE(PrimStructInfo, f->node.span, VOID_TYPE, .elem = param->dtype,
+              .value = is_dim ? param : NULL);
+}
+
+/* Shapes of graphs are of int64. */
+static NodeVec graph_dims(NodeVec shape) {
+  NodeVec dims = {0};
+  for each (Node *, d, &shape)
+    vec_push(&dims, IS(IntImm, *d) ? expr_cast(INT64, *d, (*d)->span) : *d);
+  return dims;
+}
+
 /* Struct info of a tensor program's parameters, so that calls of it can be checked. */
 Node *prim_func_info(PrimFunc *f) {
   NodeVec params = {0};
   for (int i = 0; i < f->params.len; i++) {
-    Node *b = f->buffers.at[i];
-    if (!b) {
-      vec_push(&params, dtype_is_handle(f->params.at[i]->dtype)
-                            ? sinfo_object()
-                            : MAKE(PrimStructInfo, f->node.span, VOID_TYPE,
-                                   .elem = f->params.at[i]->dtype, .value = f->params.at[i]));
-      continue;
-    }
-    vec_push(&params, sinfo_tensor(AS(Buffer, b)->shape, AS(Buffer, b)->elem, f->node.span));
+    Buffer *b = f->buffers.at[i] ? AS(Buffer, f->buffers.at[i]) : NULL;
+    vec_push(&params, b ? sinfo_tensor(graph_dims(b->shape), b->elem, f->node.span)
+                        : scalar_param_info(f, f->params.at[i]));
   }
   Node *ret = dtype_is_void(f->ret_dtype)
                   ? sinfo_tuple((NodeVec){0}, f->node.span)

@@ -157,8 +157,12 @@ static Value call_intrin(Value f, CallArgs *args) {
 static void intrin_repr(Value v, Str *out) {
   str_printf(out, "T.%s", ((const Intrin *)v.object)->name);
 }
+static Value intrin_attr(Value v, const char *name, Span span) {
+  (void)span;
+  return str_same(name, "__name__") ? value_str(((const Intrin *)v.object)->name) : value_absent();
+}
 static const ValueType type_intrin = {
-    .name = "intrinsic", .repr = intrin_repr, .call = call_intrin};
+    .name = "intrinsic", .repr = intrin_repr, .call = call_intrin, .get_attr = intrin_attr};
 
 static Value search_T(const char *name) {
   DataType t;
@@ -323,6 +327,8 @@ void dialect_add_names(Env *globals) {
   env_set(globals, str_intern("tvm"), namespace_import("tvm", (Span){0}));
 }
 
+static Value arith_library(void) { return namespace_import("tvm.arith", (Span){0}); }
+
 /* Files of TVM's Python packages, by which scripts import what the package has. */
 static const struct {
   const char *package, *files;
@@ -333,6 +339,7 @@ static const struct {
     {"tvm.relax", "expr struct_info block_builder ty utils vm_build type_converter",
      tvm_relax_namespace},
     {"tvm.te", "operation tensor", te_namespace},
+    {"tvm.arith", "analyzer", arith_library},
     {"tvm.script", "parser", script_namespace},
     {"tvm.script.parser", "core", script_namespace},
 };

@@ -154,9 +154,16 @@ static Value expr_astype(BuiltinCall *call) {
 /* Constants are numbers to the host as well: range(n), int(n). */
 static Value constant_number(BuiltinCall *call) { return from_attr(call->self.node); }
 
+static Value expr_equal(BuiltinCall *call) {
+  NodeVec x = to_operands(2, (Value[]){call->self, call->args[0]}, call->span);
+  return value_node(expr_binary(NK_EQ, x.at[0], x.at[1], call->span));
+}
+
 static const Builtin expr_methods[] = {
+    {"equal", "other", expr_equal, "the comparison of the two, as an expression"},
     {"astype", "dtype", expr_astype, "the same value in another dtype"},
 };
+enum { EXPR_METHODS = sizeof expr_methods / sizeof *expr_methods };
 static const Builtin constant_methods[] = {
     {"__int__", "", constant_number, "the constant as an int"},
     {"__index__", "", constant_number, "the constant as an int"},
@@ -167,13 +174,23 @@ static Value constant_method(Value v, const char *name) {
   Value m = IS(IntImm, v.node)     ? builtin_method(constant_methods, 2, v, name)
             : IS(FloatImm, v.node) ? builtin_method(constant_methods + 2, 1, v, name)
                                    : value_absent();
-  return m.type ? m : builtin_method(expr_methods, 1, v, name);
+  return m.type ? m : builtin_method(expr_methods, EXPR_METHODS, v, name);
+}
+
+/* tvm.ir.PrimType, or tvm.ir.PointerType of what is pointed to. */
+static Value type_of_var(Var *var) {
+  Span span = var->node.span;
+  bool points = !dtype_is_void(var->elem);
+  Node *info = MAKE(PrimStructInfo, span, VOID_TYPE, .elem = points ? var->elem : var->node.dtype);
+  Value args[] = {value_node(info), value_str(var->scope ? var->scope : "")};
+  return points ? value_call_with(library_attr("tvm.ir", "PointerType"), 2, args, span) : args[0];
 }
 
 static Value expr_attr(Value v, const char *name) {
   if (str_same(name, "dtype")) return value_str(dtype_text(v.node->dtype));
   if (IS(Var, v.node) && str_same(name, "name")) return value_str(AS(Var, v.node)->name);
-  if (IS(IntImm, v.node) && str_same(name, "value")) return value_int(AS(IntImm, v.node)->value);
+  if (IS(Var, v.node) && str_same(name, "type_annotation")) return type_of_var(AS(Var, v.node));
+  if (IS(IntImm, v.node) && str_same(name, "value")) return int_of_imm(v.node);
   if (IS(FloatImm, v.node) && str_same(name, "value"))
     return value_float(AS(FloatImm, v.node)->value);
   return constant_method(v, name);
@@ -220,8 +237,10 @@ static Value func_with_body_method(BuiltinCall *call) {
 static const char *script_text(BuiltinCall *call) {
   bool show_meta = value_truth(call->args[1], call->span);
   PrintOptions options = {.constants = show_meta ? CONSTANTS_METADATA : CONSTANTS_BY_REFERENCE};
+  options.declares = value_truth(call->args[3], call->span);
   const char *style = value_as_text(call->args[2], "style", call->span);
-  if (!print_style_parse(style, &options))
+  bool is_color = str_same(style, "light") || str_same(style, "dark") || str_same(style, "ansi");
+  if (!is_color && !print_style_parse(style, &options))
     raise("ValueError", call->span, "'style' is 'default' or 'tvm', found '%s'", style);
   return ir_print(call->self.node, &options);
 }
@@ -280,7 +299,11 @@ static Value func_attr_value(Value v, const char *name) {
   if (IS(PrimFunc, v.node) && str_same(name, "buffer_map")) return buffer_map(v.node);
   if (IS(PrimFunc, v.node) && str_same(name, "ret_type"))
     return value_str(dtype_text(AS(PrimFunc, v.node)->ret_dtype));
-  if (str_same(name, "struct_info") && IS(Function, v.node)) return value_node(sinfo_of(v.node));
+  if (str_same(name, "struct_info"))
+    return value_node(IS(Function, v.node) ? sinfo_of(v.node)
+                                           : prim_func_info(AS(PrimFunc, v.node)));
+  if (str_same(name, "__name__"))
+    return value_str(func_symbol(v.node) ? func_symbol(v.node) : "main");
   if (IS(PrimFunc, v.node) && str_same(name, "specialize"))
     return value_method(&specialize_method, v);
   Value method = IS(Function, v.node)
@@ -298,9 +321,9 @@ static Value node_same_as(BuiltinCall *call) {
 }
 static const Builtin node_methods[] = {
     {"same_as", "other", node_same_as, "the same node, not only an equal one?"},
-    {"script", "*rest, show_meta=False, style='default', **more", node_script,
+    {"script", "*rest, show_meta=False, style='default', verbose_expr=False, **more", node_script,
      "the text of the node"},
-    {"show", "*rest, show_meta=False, style='default', **more", node_show,
+    {"show", "*rest, show_meta=False, style='default', verbose_expr=False, **more", node_show,
      "prints the text of the node"},
 };
 enum { NODE_METHODS = sizeof node_methods / sizeof *node_methods };
@@ -312,6 +335,14 @@ static Value thread_of(Node *n) {
   Node *dom = MAKE(Range, n->span, VOID_TYPE, .min = loop->min, .extent = loop->extent);
   return value_node(MAKE(IterVar, n->span, VOID_TYPE, .dom = dom, .var = loop->var,
                          .iter_kind = ITER_THREAD, .thread_tag = loop->thread_tag));
+}
+
+/* The lanes of a vector: a number, or T.vscale() * k. */
+static Value lanes_value(Node *n) {
+  int lanes = IS(Ramp, n) ? AS(Ramp, n)->lanes : AS(Broadcast, n)->lanes;
+  if (lanes >= 0) return value_node(int_imm(INT32, lanes, n->span));
+  Node *vscale = expr_call("vscale", INT32, (NodeVec){0}, n->span);
+  return value_node(expr_mul(vscale, int_imm(INT32, -lanes, n->span)));
 }
 
 /* Today's names of what was struct info. */
@@ -328,6 +359,9 @@ static Value special_attr(Value v, const char *name, Span span) {
   Node *n = v.node;
   if (IS(Buffer, n)) return buffer_attr(v, name);
   if (IS(For, n) && str_same(name, "thread_binding")) return thread_of(n);
+  if (IS(IterVar, n) && str_same(name, "dtype"))
+    return value_str(dtype_text(AS(IterVar, n)->var->dtype));
+  if ((IS(Ramp, n) || IS(Broadcast, n)) && str_same(name, "lanes")) return lanes_value(n);
   if (IS(IRModule, n)) return module_value_attr(v, name);
   if (IS(IndexMap, n)) return index_map_attr(v, name);
   if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);

@@ -211,9 +211,13 @@ static const struct {
   const char *class, *name;
   int value;
 } constants[] = {
-    {"IterVar", "DataPar", ITER_SPATIAL},    {"IterVar", "CommReduce", ITER_REDUCE},
-    {"IterVar", "Ordered", ITER_SCAN},       {"IterVar", "Opaque", ITER_OPAQUE},
+    {"IterVar", "DataPar", ITER_SPATIAL},
+    {"IterVar", "CommReduce", ITER_REDUCE},
+    {"IterVar", "Ordered", ITER_SCAN},
+    {"IterVar", "Opaque", ITER_OPAQUE},
     {"IterVar", "ThreadIndex", ITER_THREAD},
+    {"Buffer", "READ", 1},
+    {"Buffer", "WRITE", 2},
 };
 
 static Value class_attr(Value v, const char *name, Span span) {

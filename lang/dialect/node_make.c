@@ -26,9 +26,18 @@ static Node *attrs_arg(Value v, Span span) {
 
 /* ---- tensor programs ---- */
 
+/* type: a dtype, or a tvm.ir.PointerType. */
+static Node *var_of_type(const char *name, Value type, Span span) {
+  Value elem = value_find_attr(type, str_intern("element_type"), span);
+  if (!elem.type) return var_new(name, to_dtype(type, span), span);
+  Value scope = value_get_attr(type, str_intern("storage_scope"), span);
+  return pointer_var_new(name, to_dtype(elem, span),
+                         str_intern(value_as_text(scope, "storage_scope", span)), span);
+}
+
 static Value new_var(BuiltinCall *call, bool is_size) {
   const char *name = value_as_text(ARG(0), "the name of a variable", SPAN(0));
-  Node *n = var_new(str_intern(name), to_dtype(ARG(1), SPAN(1)), call->span);
+  Node *n = var_of_type(str_intern(name), ARG(1), SPAN(1));
   AS(Var, n)->is_size = is_size;
   return value_node(n);
 }
@@ -79,8 +88,45 @@ Value tir_operator(BuiltinCall *call) {
 Value tir_buffer_load(BuiltinCall *call) {
   Node *buffer = need(ARG(0), NK_Buffer, "the buffer of a load", SPAN(0));
   Node *n = expr_load(buffer, to_exprs(ARG(1), SPAN(1)), call->span);
-  if (!value_is_none(ARG(2))) AS(BufferLoad, n)->predicate = to_expr(ARG(2), SPAN(2));
+  if (!value_is_none(ARG(2))) AS(BufferLoad, n)->predicate = mask_of(ARG(2), n->dtype, SPAN(2));
   return value_node(n);
+}
+
+static Node *body_arg(BuiltinCall *call, int i, const char *class) {
+  bool is_stmt = ARG(i).type == &type_node && node_family(ARG(i).node->kind) == FAMILY_STMT;
+  if (!is_stmt)
+    raise("TypeError", SPAN(i), "'body' of %s must be a statement, found %s", class,
+          value_type_name(ARG(i)));
+  return ARG(i).node;
+}
+
+Value tir_allocate(BuiltinCall *call) {
+  Node *var = need(ARG(0), NK_Var, "'buffer_var' of Allocate", SPAN(0));
+  Node *cond = value_is_none(ARG(3)) ? NULL : to_expr(ARG(3), SPAN(3));
+  return value_node(MAKE(Allocate, call->span, VOID_TYPE, .extents = to_exprs(ARG(2), SPAN(2)),
+                         .cond = expr_is_one(cond) ? NULL : cond, .elem = to_dtype(ARG(1), SPAN(1)),
+                         .var = var, .annotations = attrs_arg(ARG(5), SPAN(5)),
+                         .body = body_arg(call, 4, "Allocate")));
+}
+
+/* The data tells the shape; a list takes that of `extents`. */
+Value tir_allocate_const(BuiltinCall *call) {
+  Node *var = need(ARG(0), NK_Var, "'buffer_var' of AllocateConst", SPAN(0));
+  Node *data = constant_of_value(ARG(3), to_dtype(ARG(1), SPAN(1)), SPAN(3));
+  return value_node(MAKE(AllocateConst, call->span, VOID_TYPE, .data = AS(Constant, data)->data,
+                         .var = var, .annotations = attrs_arg(ARG(5), SPAN(5)),
+                         .body = body_arg(call, 4, "AllocateConst")));
+}
+
+/* A value of IR has the buffer's dtype already: what a script builds says its casts. */
+Value tir_buffer_store(BuiltinCall *call) {
+  Buffer *buffer = AS(Buffer, need(ARG(0), NK_Buffer, "'buffer' of BufferStore", SPAN(0)));
+  Node *value = to_expr_for(ARG(1), buffer->elem, SPAN(1));
+  if (ARG(1).type == &type_node && !dtype_equal(dtype_element(value->dtype), buffer->elem))
+    raise("TypeError", SPAN(1), "the buffer '%s' holds %s, found %s: cast it",
+          buffer->name ? buffer->name : "", dtype_text(buffer->elem), dtype_text(value->dtype));
+  Node *store = stmt_store(&buffer->node, to_exprs(ARG(2), SPAN(2)), value, call->span);
+  return value_node(predicated_store(store, ARG(3), SPAN(3)));
 }
 
 Value range_from_min_extent(BuiltinCall *call) {
@@ -90,8 +136,11 @@ Value range_from_min_extent(BuiltinCall *call) {
 
 Value tir_let(BuiltinCall *call) {
   Node *var = need(ARG(0), NK_Var, "what a let defines", SPAN(0)), *body = to_expr(ARG(2), SPAN(2));
-  return value_node(MAKE(Let, call->span, body->dtype, .value = to_expr(ARG(1), SPAN(1)),
-                         .var = var, .body = body));
+  Node *value = to_expr_for(ARG(1), var->dtype, SPAN(1));
+  if (!dtype_equal(value->dtype, var->dtype))
+    raise("TypeError", SPAN(1), "'%s' is of %s, but its value of %s", AS(Var, var)->name,
+          dtype_text(var->dtype), dtype_text(value->dtype));
+  return value_node(MAKE(Let, call->span, body->dtype, .value = value, .var = var, .body = body));
 }
 
 /* The callee: an Op, a function of the module, or the name of an intrinsic. */
@@ -149,6 +198,8 @@ Value tir_prim_func(BuiltinCall *call) {
     raise("TypeError", SPAN(3), "buffer_map must be a dict, found %s", value_type_name(ARG(3)));
   for each (Value, v, &given) {
     Node *buffer = NULL, *param;
+    Value of = value_find_attr(*v, str_intern("asobject"), SPAN(0)); /* a pointer of ir_builder */
+    if (of.type) *v = value_call_with(of, 0, NULL, SPAN(0));
     if (value_is_node(*v, NK_Buffer)) {
       buffer = v->node;
       param = var_new(str_format("%s_handle", AS(Buffer, buffer)->name), HANDLE, call->span);
@@ -164,7 +215,7 @@ Value tir_prim_func(BuiltinCall *call) {
   if (!is_stmt)
     raise("TypeError", SPAN(1), "the body of a PrimFunc must be a statement, found %s",
           value_type_name(ARG(1)));
-  DataType ret = value_is_none(ARG(2)) ? VOID_TYPE : to_dtype(ARG(2), SPAN(2));
+  DataType ret = value_is_none(ARG(2)) ? returned_dtype(ARG(1).node) : to_dtype(ARG(2), SPAN(2));
   Node *attrs = value_is_none(ARG(4)) ? dict_new() : dict_from_value(ARG(4), SPAN(4));
   return value_node(MAKE(PrimFunc, call->span, VOID_TYPE, .sinfo = sinfo_object(), .params = params,
                          .buffers = buffers, .ret_dtype = ret, .attrs = attrs,

@@ -1,5 +1,6 @@
 /* node_value.c -- IR nodes as values of the language: operators, attributes and subscripts build
  * IR. */
+#include "ir/arith/arith.h"
 #include "lang/dialect/node_class.h"
 
 static const struct {
@@ -119,14 +120,17 @@ static Value node_operator(AstOp op, Value a, Value b, Span span) {
   if (!is_relax_value(x_scalar) && !is_relax_value(y_scalar)) a = x_scalar, b = y_scalar;
   if (is_relax_value(a) || is_relax_value(b)) return relax_operator(row, a, b, span);
   NodeVec x = to_operands(2, (Value[]){a, b}, span);
-  return value_node(scalar_operator(row, x.at[0], x.at[1], span));
+  Node *n = scalar_operator(row, x.at[0], x.at[1], span);
+  bool bits =
+      IS(Call, n) && IS(IntImm, x.at[0]) && IS(IntImm, x.at[1]); /* of constants: computed */
+  return value_node(bits ? arith_simplify(arith_new(), n) : n);
 }
 
 static bool node_is_expr_value(Value v) {
   if (v.type != &type_node) return false;
-  bool stands_for_one = IS(IterVar, v.node) || IS(BufferRegion, v.node) ||
+  bool stands_for_one = IS(BufferRegion, v.node) ||
                         (IS(Buffer, v.node) && tensor && map_has(&tensor->scalars, v.node));
-  return node_is_expr(v.node) || (tensor && stands_for_one);
+  return node_is_expr(v.node) || IS(IterVar, v.node) || (tensor && stands_for_one);
 }
 static bool is_struct_info_value(Value v) { return v.type == &type_node && node_is_sinfo(v.node); }
 
@@ -234,7 +238,10 @@ static bool node_same(Value a, Value b) {
   return a.node == b.node || (a.type == b.type && node_equal(a.node, b.node, false, NULL));
 }
 
+/* Constants are equal by what they are. */
 static uint64_t node_value_hash(Value v) {
+  if (IS(IntImm, v.node) || IS(FloatImm, v.node) || IS(StringImm, v.node))
+    return value_hash(from_attr(v.node), v.node->span);
   return (uint64_t)(uintptr_t)v.node * 0x9e3779b97f4a7c15u;
 }
 

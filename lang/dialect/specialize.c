@@ -30,10 +30,24 @@ static void fix_dims(Map *map, Buffer *from, Buffer *to, Span span) {
   }
 }
 
+/* Fixed variables by their values, and operators of constants by what they give. */
+static Node *fix_and_fold(Mutator *m, Node *n) {
+  Node *value = IS(Var, n) ? map_get(m->context, n) : NULL, *out;
+  if (value) return value;
+  out = mutate_children(m, n);
+  if (out == n || !node_is_binary((NodeKind)out->kind)) return out;
+  Binary *sides = (Binary *)(void *)out;
+  int64_t a, b;
+  bool known = expr_is_const_int(sides->a, &a) && expr_is_const_int(sides->b, &b);
+  bool divides = IS(FloorDiv, n) || IS(FloorMod, n) || IS(Mod, n);
+  if (!known || IS(Div, n) || (divides && !b)) return out;
+  return expr_binary((NodeKind)out->kind, sides->a, sides->b, n->span);
+}
+
 Value func_specialize(BuiltinCall *call) {
   PrimFunc *f = AS(PrimFunc, call->self.node);
   Span span = call->span;
-  Map map = {0}, gone = {0};
+  Map map = {0};
   if (call->args[0].type != &type_dict)
     raise("TypeError", span, "specialize() takes a dict from parameters to what they are");
   for (int k = 0; k < value_dict_len(call->args[0]); k++) {
@@ -45,7 +59,6 @@ Value func_specialize(BuiltinCall *call) {
       fix_dims(&map, AS(Buffer, f->buffers.at[i]), AS(Buffer, value.node), span);
     } else if (!f->buffers.at[i]) {
       fix(&map, f->params.at[i], to_expr(value, span), span);
-      map_set(&gone, f->params.at[i], f->params.at[i]);
     } else {
       raise("TypeError", span, "a parameter of a buffer is fixed by a buffer, found %s",
             value_type_name(value));
@@ -54,9 +67,11 @@ Value func_specialize(BuiltinCall *call) {
   PrimFunc out = *f;
   out.params = out.buffers = (NodeVec){0};
   for (int i = 0; i < f->params.len; i++) {
-    if (map_has(&gone, f->params.at[i])) continue;
+    if (map_has(&map, f->params.at[i])) continue; /* fixed, also by the dim of a buffer */
     vec_push(&out.params, f->params.at[i]);
     vec_push(&out.buffers, f->buffers.at[i]);
   }
-  return value_node(substitute(gc_copy(&out, sizeof out), &map));
+  if (!map.live) return call->self;
+  Mutator fixing = {.rewrite = fix_and_fold, .context = &map};
+  return value_node(mutate(&fixing, gc_copy(&out, sizeof out)));
 }

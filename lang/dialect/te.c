@@ -1,4 +1,4 @@
-/* te.c -- tensor expressions: operands, te.compute, te.extern, reductions, and facts about dims. */
+/* te.c -- tensor expressions: operands, te.compute, reductions, and facts about dims. */
 #include "lang/dialect/te.h"
 #include "ir/arith/arith.h"
 
@@ -68,7 +68,10 @@ static Value te_placeholder_fn(BuiltinCall *call) {
 
 static Value te_reduce_axis(BuiltinCall *call) {
   Node *min, *extent;
-  if (ARG(0).type == &type_tuple && value_items(ARG(0))->len == 2) {
+  if (value_is_node(ARG(0), NK_Range)) {
+    min = AS(Range, ARG(0).node)->min;
+    extent = AS(Range, ARG(0).node)->extent;
+  } else if (ARG(0).type == &type_tuple && value_items(ARG(0))->len == 2) {
     min = to_dim(value_items(ARG(0))->at[0], SPAN(0));
     extent = expr_sub(to_dim(value_items(ARG(0))->at[1], SPAN(0)), min);
   } else {
@@ -96,9 +99,20 @@ static NodeVec axes_arg(Value v, Span span) {
   return axes;
 }
 
-static Node *reduce_node(Node *reducer, NodeVec sources, NodeVec axes, int index, Span span) {
-  return MAKE(Reduce, span, sources.at[index]->dtype, .reducer = reducer, .axes = axes,
-              .sources = sources, .cond = int_imm(BOOL, 1, span), .value_index = index);
+/* A reduction without its number: where: NULL for everywhere; init: empty for the identity. */
+static Reduce reduction(BuiltinCall *call, NodeVec axes, int where) {
+  Reduce r = {.axes = axes, .cond = int_imm(BOOL, 1, call->span)};
+  if (!value_is_none(ARG(where))) r.cond = to_expr(ARG(where), SPAN(where));
+  if (!value_is_none(ARG(where + 1))) r.init = to_exprs(ARG(where + 1), SPAN(where + 1));
+  return r;
+}
+
+static Node *reduce_node(Reduce r, Node *reducer, NodeVec sources, int index, Span span) {
+  if (r.init.len && r.init.len != sources.len)
+    raise("ValueError", span, "a reduction of %d values starts from as many, found %d", sources.len,
+          r.init.len);
+  return MAKE(Reduce, span, sources.at[index]->dtype, .reducer = reducer, .axes = r.axes,
+              .sources = sources, .cond = r.cond, .init = r.init, .value_index = index);
 }
 
 static bool is_empty(NodeVec axes) {
@@ -112,17 +126,14 @@ static bool is_empty(NodeVec axes) {
 static Value reduce_by(BuiltinCall *call, NodeKind kind, Node *identity) {
   Node *x = to_expr(ARG(0), SPAN(0));
   NodeVec axes = axes_arg(ARG(1), SPAN(1));
-  for (int i = 2; i < 4; i++)
-    if (!value_is_none(ARG(i)))
-      raise("NotImplementedError", SPAN(i), "'%s' of te.%s is not provided",
-            i == 2 ? "where" : "init", call->builtin->name);
+  Reduce r = reduction(call, axes, 2);
   if (!axes.len) return value_node(x);
-  if (is_empty(axes)) return value_node(identity);
+  if (is_empty(axes)) return value_node(r.init.len ? r.init.at[0] : identity);
   Node *a = var_new("x", x->dtype, call->span), *b = var_new("y", x->dtype, call->span);
   Node *reducer =
       MAKE(CommReducer, call->span, VOID_TYPE, .lhs = NODES(a), .rhs = NODES(b),
            .results = NODES(expr_binary(kind, a, b, call->span)), .identity = NODES(identity));
-  return value_node(reduce_node(reducer, NODES(x), axes, 0, call->span));
+  return value_node(reduce_node(r, reducer, NODES(x), 0, call->span));
 }
 
 static DataType source_dtype(BuiltinCall *call) { return to_expr(ARG(0), SPAN(0))->dtype; }
@@ -154,17 +165,18 @@ static Value te_min(BuiltinCall *call) {
   return reduce_by(call, NK_Min, extreme(source_dtype(call), false, call->span));
 }
 
-/* te.reduce(reducer, sources, axis): a Reduce for each result, as a tuple. */
+/* te.reduce(reducer, sources, axis, where, init): a Reduce for each result, as a tuple. */
 static Value te_reduce(BuiltinCall *call) {
   if (!value_is_node(ARG(0), NK_CommReducer))
     raise("TypeError", SPAN(0), "expected a T.comm_reducer, found %s", value_type_name(ARG(0)));
-  NodeVec sources = to_exprs(ARG(1), SPAN(1)), axes = axes_arg(ARG(2), SPAN(2));
+  NodeVec sources = to_exprs(ARG(1), SPAN(1));
+  Reduce r = reduction(call, axes_arg(ARG(2), SPAN(2)), 3);
   int n = AS(CommReducer, ARG(0).node)->results.len;
   if (sources.len != n)
     raise("ValueError", call->span, "the reducer takes %d values, %d are given", n, sources.len);
   ValueVec out = {0};
   for (int i = 0; i < n; i++)
-    vec_push(&out, value_node(reduce_node(ARG(0).node, sources, axes, i, call->span)));
+    vec_push(&out, value_node(reduce_node(r, ARG(0).node, sources, i, call->span)));
   return n == 1 ? out.at[0] : value_tuple(out);
 }
 
@@ -218,33 +230,29 @@ static Value te_compute(BuiltinCall *call) {
   return many ? value_tuple(out) : out.at[0];
 }
 
-/* te.extern(f): what a PrimFunc writes to its parameters, all buffers, as tensors. It reads other
- * tensors of te under the names that they have around its definition. */
-static Value te_extern(BuiltinCall *call) {
-  if (ARG(0).type == &type_poison) raise(ERROR_POISONED, SPAN(0), "an earlier error");
-  if (!value_is_node(ARG(0), NK_PrimFunc))
-    raise("TypeError", SPAN(0), "expected a prim_func, found %s", value_type_name(ARG(0)));
-  PrimFunc *f = AS(PrimFunc, ARG(0).node);
-  Stage *stage = NEW(Stage, .name = "extern", .program = &f->node, .span = call->span);
-  ValueVec out = {0};
-  for each (Node *, b, &f->buffers) {
-    if (!*b) raise("TypeError", SPAN(0), "te.extern takes a prim_func of buffers only");
-    vec_push(&stage->buffers, *b);
-    vec_push(&out, te_value(*b, stage));
+/* The parameters in the order of the tensors, with scalars among them. */
+static void set_params(PrimFunc *f, const ValueVec *all) {
+  Map handles = {0};
+  for (int i = 0; i < f->params.len; i++) map_set(&handles, f->buffers.at[i], f->params.at[i]);
+  f->params = f->buffers = (NodeVec){0};
+  for each (Value, v, all) {
+    Node *buffer = v->type == &type_te ? te_of(*v)->buffer : NULL;
+    vec_push(&f->params, buffer ? map_get(&handles, buffer) : v->node);
+    vec_push(&f->buffers, buffer);
   }
-  te_note_stage(stage);
-  if (!out.len) raise("ValueError", SPAN(0), "the prim_func writes nothing: it has no parameters");
-  return out.len == 1 ? out.at[0] : value_tuple(out);
 }
 
 static Value te_create_prim_func(BuiltinCall *call) {
   ValueVec all = value_to_vec(ARG(0), SPAN(0)), inputs = {0}, outputs = {0};
   for each (Value, v, &all) {
+    if (value_is_node(*v, NK_Var)) continue;
     if (v->type != &type_te)
-      raise("TypeError", SPAN(0), "expected tensors of te, found %s", value_type_name(*v));
+      raise("TypeError", SPAN(0), "expected tensors of te or scalar variables, found %s",
+            value_type_name(*v));
     vec_push(te_of(*v)->stage ? &outputs : &inputs, *v);
   }
   Node *f = te_prim_func("main", inputs, outputs, call->span);
+  set_params(AS(PrimFunc, f), &all);
   if (!value_is_none(ARG(1))) {
     DataType t = to_dtype(ARG(1), SPAN(1));
     if (t.code != DTYPE_INT || t.lanes != 1)
@@ -308,23 +316,29 @@ static const Builtin te_names[] = {
      te_compute, "a tensor by its elements"},
     {"scan", "init, update, state_placeholder, inputs=None, name='scan', tag='', attrs=None",
      te_scan, "a recurrence along the first axis"},
-    {"extern", "prim_func", te_extern, "tensors that a prim_func fills"},
+    {"extern",
+     "shape, inputs=None, fcompute=None, name='extern', dtype=None, in_buffers=None, "
+     "out_buffers=None, tag='', attrs=None",
+     te_extern, "tensors that a prim_func, or the statement of fcompute(ins, outs), fills"},
     {"reduce_axis", "dom, name='rv', thread_tag='', span=None", te_reduce_axis,
      "an axis to reduce over"},
     {"sum", "expr, axis, where=None, init=None", te_sum, "sum over axes"},
     {"prod", "expr, axis, where=None, init=None", te_prod, "product over axes"},
     {"max", "expr, axis, where=None, init=None", te_max, "maximum over axes"},
     {"min", "expr, axis, where=None, init=None", te_min, "minimum over axes"},
-    {"reduce", "reducer, sources, axis", te_reduce, "reduction by a T.comm_reducer"},
+    {"reduce", "reducer, sources, axis, where=None, init=None", te_reduce,
+     "reduction by a T.comm_reducer"},
     {"same_dim", "a, b", te_same_dim, "are two dims equal? None: not known"},
     {"simplify", "expr", te_simplify, "a simpler form of a dim"},
     {"create_prim_func", "ops, index_dtype_override=None", te_create_prim_func,
      "a PrimFunc of operands and results"},
 };
 
-/* te.exp, te.const, te.var: names of T under te. */
+/* te.comm_reducer of the library; te.exp, te.const, te.var: names of T under te. */
 static Value te_find(Namespace *ns, const char *name) {
   (void)ns;
+  Value x = library_attr("tvm.te", name);
+  if (x.type) return x;
   return value_find_attr(tvm_tir_namespace(), str_intern(name), (Span){0});
 }
 

@@ -20,6 +20,7 @@ typedef struct Stage {
   NodeVec axes;    /* IterVars over the shape, then those of the reduction */
   NodeVec bodies;  /* beside buffers: a scalar, or a Reduce over the last axes */
   Node *program;   /* instead of axes and bodies: a PrimFunc whose parameters are the buffers */
+  NodeVec inputs;  /* buffers that the program takes without loads of them */
   Recurrence *recurrence; /* instead of axes and bodies; NULL */
   Span span;
 } Stage;
@@ -67,6 +68,7 @@ void te_need_stage(Needed *n, Stage *s);
 Node *te_stage_block(Stage *s, Node *time, Node *first);
 
 Value te_scan(BuiltinCall *call);
+Value te_extern(BuiltinCall *call);
 void te_need_recurrence(Needed *n, Recurrence *r);
 /* The statements of a recurrence that fills `s->buffers`; buffers of its steps are added to
  * `allocs`. */

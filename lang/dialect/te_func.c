@@ -17,6 +17,8 @@ void te_need_stage(Needed *n, Stage *s) {
   Walker w = {.enter = find_loads, .context = n};
   for each (Node *, b, &s->bodies) walk(&w, *b);
   if (s->program) walk(&w, AS(PrimFunc, s->program)->body);
+  for each (Node *, b, &s->inputs)
+    if (te_stage_of(*b)) te_need_stage(n, te_stage_of(*b));
   if (s->recurrence) te_need_recurrence(n, s->recurrence);
   vec_push(&n->order, s);
 }
@@ -32,8 +34,11 @@ static void reduction_stores(Stage *s, NodeVec indices, NodeVec *init, NodeVec *
   }
   /* All new values come before the first store, so that a tuple is updated as one. */
   for (int i = 0; i < s->bodies.len; i++) {
-    vec_push(init, stmt_store(s->buffers.at[i], indices, r->identity.at[i], s->span));
-    vec_push(update, substitute(r->results.at[i], &map));
+    Node *start = first->init.len ? first->init.at[i] : r->identity.at[i];
+    Node *value = substitute(r->results.at[i], &map), *old = map_get(&map, r->lhs.at[i]);
+    bool always = expr_is_one(first->cond);
+    vec_push(init, stmt_store(s->buffers.at[i], indices, start, s->span));
+    vec_push(update, always ? value : expr_select(first->cond, value, old, s->span));
   }
 }
 
@@ -156,6 +161,7 @@ static Node *extern_block(Stage *s) {
     map_set(&r.inside, *b, *b);
     add_region(&writes, &written, *b);
   }
+  for each (Node *, b, &s->inputs) add_region(&r.reads, &r.seen, *b);
   Walker w = {.enter = note_reads, .context = &r};
   walk(&w, body);
   BlockRealize *root = IS(BlockRealize, body) ? AS(BlockRealize, body) : NULL;
@@ -175,6 +181,19 @@ static void add_param(PrimFunc *f, Node *buffer) {
   vec_push(&f->buffers, buffer);
 }
 
+/* The statement of a stage, whose blocks have a name that no other stage has. */
+static Node *stage_stmt(Stage *s, Map *names, NodeVec *allocs) {
+  const char *own = s->name;
+  for (int i = 1; map_has(names, str_intern(s->name)); i++) s->name = str_format("%s_%d", own, i);
+  s->name = str_intern(s->name);
+  map_set(names, s->name, s);
+  Node *stmt = s->program      ? extern_block(s)
+               : s->recurrence ? te_recurrence_stmt(s, allocs)
+                               : te_stage_block(s, NULL, NULL);
+  s->name = own;
+  return stmt;
+}
+
 Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span span) {
   Needed needed = {0};
   PrimFunc *f = AS(PrimFunc, MAKE(PrimFunc, span, VOID_TYPE, .ret_dtype = VOID_TYPE));
@@ -189,10 +208,9 @@ Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span spa
     map_set(&is_param, te_of(*v)->buffer, f);
   }
   NodeVec stmts = {0}, allocs = {0};
+  Map names = {0};
   for each (Stage *, s, &needed.order) {
-    vec_push(&stmts, (*s)->program      ? extern_block(*s)
-                     : (*s)->recurrence ? te_recurrence_stmt(*s, &allocs)
-                                        : te_stage_block(*s, NULL, NULL));
+    vec_push(&stmts, stage_stmt(*s, &names, &allocs));
     for each (Node *, b, &(*s)->buffers)
       if (!map_has(&is_param, *b)) vec_push(&allocs, *b);
   }

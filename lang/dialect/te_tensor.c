@@ -1,12 +1,36 @@
 /* te_tensor.c -- tensors of te as values: A[i, j], A(i, j), A + B, A.op.axis. */
 #include "lang/dialect/te.h"
 
-/* Indices take the dtype of the dims. */
+/* A[i] of a tensor of more dims: the indices so far. */
+typedef struct TeSlice {
+  Value tensor;
+  ValueVec indices;
+} TeSlice;
+
+static Value te_get_item(Value v, Value index, Span span);
+
+static Value slice_get_item(Value v, Value index, Span span) {
+  TeSlice *s = v.object;
+  ValueVec all = {0}, more = items_or_one(index);
+  for each (Value, x, &s->indices) vec_push(&all, *x);
+  for each (Value, x, &more) vec_push(&all, *x);
+  return te_get_item(s->tensor, value_tuple(all), span);
+}
+
+static void slice_repr(Value v, Str *out) {
+  TeSlice *s = v.object;
+  str_printf(out, "%s%s", value_repr(s->tensor), value_repr(value_list(s->indices)));
+}
+
+static const ValueType type_te_slice = {
+    .name = "part of a te.Tensor", .get_item = slice_get_item, .repr = slice_repr};
+
+/* Indices take the dtype of the dims; fewer than there are dims are the start of more. */
 static Value te_get_item(Value v, Value index, Span span) {
   Buffer *b = AS(Buffer, te_of(v)->buffer);
-  ValueVec given = {0}, at = {0};
-  if (index.type == &type_tuple || index.type == &type_list) given = *value_items(index);
-  else vec_push(&given, index);
+  ValueVec given = items_or_one(index), at = {0};
+  if (given.len && given.len < b->shape.len)
+    return value_of(&type_te_slice, NEW(TeSlice, .tensor = v, .indices = given));
   for each (Value, x, &given) {
     bool scalar = x->type == &type_int || (x->type == &type_node && node_is_expr(x->node));
     Node *i = scalar && at.len < b->shape.len ? to_expr(*x, span) : NULL;
@@ -80,11 +104,17 @@ static const ValueType type_te_op = {
 
 /* ---- tensors ---- */
 
+static int output_number(const TeTensor *t) {
+  for (int i = 0; t->stage && i < t->stage->buffers.len; i++)
+    if (t->stage->buffers.at[i] == t->buffer) return i;
+  return 0;
+}
+
 static Value te_get_attr(Value v, const char *name, Span span) {
   Buffer *b = AS(Buffer, te_of(v)->buffer);
   if (str_same(name, "ndim")) return value_int(b->shape.len);
   if (str_same(name, "op")) return value_of(&type_te_op, v.object);
-  if (str_same(name, "value_index")) return value_int(0);
+  if (str_same(name, "value_index")) return value_int(output_number(te_of(v)));
   if (te_in_operator() && str_same(name, "shape")) return constant_dims_as_ints(b->shape);
   return value_find_attr(value_node(&b->node), name, span);
 }

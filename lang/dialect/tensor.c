@@ -61,6 +61,22 @@ DataType tensor_return_dtype(Env *env, AstDef *def) {
         value_type_name(v));
 }
 
+/* The first value that is returned, but for the 0 of a bare `return`. */
+static WalkResult stop_at_return(Walker *w, Node *n) {
+  if (!is_intrin_call(n, "ret")) return WALK_ON;
+  Node *value = AS(Call, n)->args.at[0];
+  if (expr_is_zero(value) && dtype_equal(value->dtype, INT32)) return WALK_ON;
+  *(DataType *)w->context = value->dtype;
+  return WALK_STOP;
+}
+
+DataType returned_dtype(Node *body) {
+  DataType t = VOID_TYPE;
+  Walker w = {.enter = stop_at_return, .context = &t};
+  walk(&w, body);
+  return t;
+}
+
 /* ---- the function ---- */
 
 /* What @T.jit adds to a signature is told by attributes: which parameters are constants to come,
@@ -139,6 +155,7 @@ static void build_function(void *context) {
   DataType ret = tensor_return_dtype(env, def);
   tensor->in_body = true;
   Node *body = tensor_suite(env, &def->body, span);
+  if (!def->result) ret = returned_dtype(body);
   body = with_root_block(tensor->block->allocs, tensor->saw_block, body, span);
   Node *attrs = tensor->attrs ? tensor->attrs : dict_new();
   if (!tensor->is_private && !dict_get(attrs, "global_symbol"))

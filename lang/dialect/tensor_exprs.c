@@ -10,8 +10,17 @@ static Value binary_of(BuiltinCall *call, NodeKind kind) {
   NodeVec x = to_operands(2, call->args, call->span);
   return value_node(expr_binary(kind, x.at[0], x.at[1], call->span));
 }
-Value t_min(BuiltinCall *call) { return binary_of(call, NK_Min); }
-Value t_max(BuiltinCall *call) { return binary_of(call, NK_Max); }
+/* T.min(a, b, c, ...) */
+static Value extreme_of(BuiltinCall *call, NodeKind kind) {
+  Value x = ARG(0);
+  for each (Value, y, value_items(ARG(1))) {
+    NodeVec pair = to_operands(2, (Value[]){x, *y}, call->span);
+    x = value_node(expr_binary(kind, pair.at[0], pair.at[1], call->span));
+  }
+  return value_node(to_expr(x, SPAN(0)));
+}
+Value t_min(BuiltinCall *call) { return extreme_of(call, NK_Min); }
+Value t_max(BuiltinCall *call) { return extreme_of(call, NK_Max); }
 Value t_floordiv(BuiltinCall *call) { return binary_of(call, NK_FloorDiv); }
 Value t_floormod(BuiltinCall *call) { return binary_of(call, NK_FloorMod); }
 Value t_truncmod(BuiltinCall *call) { return binary_of(call, NK_Mod); }

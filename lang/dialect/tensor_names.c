@@ -171,19 +171,25 @@ Value t_writes(BuiltinCall *call) {
   return value_none();
 }
 
+/* What two annotations say together; they may not contradict each other. */
+static Node *merged(Node *annotations, Node *more, Span span) {
+  for (int i = 0; i < AS(Dict, more)->keys.len; i++) {
+    const char *key = AS(Dict, more)->keys.at[i];
+    Node *x = AS(Dict, more)->values.at[i], *old = dict_get(annotations, key);
+    bool both = old && IS(Dict, old) && IS(Dict, x);
+    if (old && !both && !node_equal(old, x, false, NULL))
+      raise("ValueError", span, "the block has another value for \"%s\" already", key);
+    annotations = dict_with(annotations, key, both ? merged(old, x, span) : x);
+  }
+  return annotations;
+}
+
 Value t_block_attr(BuiltinCall *call) {
   BlockBuilder *b = need_block("block_attr", call->span);
   Node *more = to_attr(ARG(0), SPAN(0));
   if (!IS(Dict, more))
     raise("TypeError", SPAN(0), "T.block_attr takes a dict, found %s", value_type_name(ARG(0)));
-  if (!b->annotations) b->annotations = dict_new();
-  for (int i = 0; i < AS(Dict, more)->keys.len; i++) {
-    const char *key = AS(Dict, more)->keys.at[i];
-    Node *x = AS(Dict, more)->values.at[i], *old = dict_get(b->annotations, key);
-    if (old && !node_equal(old, x, false, NULL))
-      raise("ValueError", call->span, "the block has another value for \"%s\" already", key);
-    b->annotations = dict_with(b->annotations, key, x);
-  }
+  b->annotations = merged(b->annotations ? b->annotations : dict_new(), more, call->span);
   return value_none();
 }
 
@@ -313,8 +319,13 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
   }
   IntVec separators = {0};
   if (!value_is_none(ARG(at + 9)))
-    for each (Value, v, &given_separators)
-      vec_push(&separators, (int)value_as_int(*v, "axis_separators", SPAN(at + 9)));
+    for each (Value, v, &given_separators) {
+      int64_t i = value_as_int(*v, "axis_separators", SPAN(at + 9));
+      if (i < (separators.len ? vec_last(&separators) : 0) || i > shape.len)
+        raise("ValueError", SPAN(at + 9), "axis_separators divide %d axes in order, found %lld",
+              shape.len, (long long)i);
+      vec_push(&separators, (int)i);
+    }
   return MAKE(
       Buffer, call->span, VOID_TYPE, .elem = t, .shape = shape, .strides = strides,
       .elem_offset = offset, .data = data, .align = align > 0 ? (int)align : 64,
@@ -410,9 +421,18 @@ Value t_allocate_const(BuiltinCall *call) {
   return value_frame(NEW(Frame, .kind = FRAME_WRAP, .wrapper = wrapper, .bound = value_node(var)));
 }
 
-/* The store, where the predicate holds: one bool for each lane. */
+Node *mask_of(Value predicate, DataType accessed, Span span) {
+  Node *mask = to_expr(predicate, span);
+  if (!dtype_is_bool(mask->dtype) || mask->dtype.lanes != accessed.lanes)
+    raise("TypeError", span, "a predicate is a bool for each of the lanes of %s, found %s",
+          dtype_text(accessed), dtype_text(mask->dtype));
+  return mask;
+}
+
+/* The store, where the predicate holds. */
 Node *predicated_store(Node *store, Value predicate, Span span) {
-  if (!value_is_none(predicate)) AS(BufferStore, store)->predicate = to_expr(predicate, span);
+  BufferStore *s = AS(BufferStore, store);
+  if (!value_is_none(predicate)) s->predicate = mask_of(predicate, s->value->dtype, span);
   return store;
 }
 

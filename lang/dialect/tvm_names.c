@@ -1,6 +1,7 @@
 /* tvm_names.c -- the namespace tvm: building and running modules, the registry of packed functions,
  * comparing, and the libraries tvm.ir, tvm.tir and tvm.relax. */
 #include "lang/dialect/packed.h"
+#include "lang/builtin/tensor.h"
 #include "lang/dialect/build_target.h"
 #include "target/extern_library.h"
 #include "lang/dialect/node_class.h"
@@ -30,10 +31,29 @@ static Value build(BuiltinCall *call) {
   return value_compiled_module(build_module(m, target), m, target);
 }
 
-/* What stdlib/module/tvm.tvms asks for. */
+/* Of what is being built: a variable or buffer gets the name that it has not yet; one of a graph,
+ * another name. */
+static Value name_value(BuiltinCall *call) {
+  const char *name = value_as_text(ARG(1), "a name", SPAN(1));
+  name_fresh(ARG(0), name);
+  if (value_is_node(ARG(0), NK_RelaxVar)) AS(RelaxVar, ARG(0).node)->name = str_intern(name);
+  return ARG(0);
+}
+
+static Value give_out(BuiltinCall *call) {
+  if (!value_is_node(ARG(0), NK_RelaxVar))
+    raise("TypeError", SPAN(0), "expected a variable of the block, found %s",
+          value_type_name(ARG(0)));
+  AS(RelaxVar, ARG(0).node)->is_dataflow = false;
+  return ARG(0);
+}
+
+/* What stdlib/module/tvm.tvms and tvm/script/ir_builder.tvms ask for. */
 Value build_namespace(void) {
   static const Builtin rows[] = {
-      {"build", "mod, target=None", build, "compiles a module for this process"}};
+      {"build", "mod, target=None", build, "compiles a module for this process"},
+      {"name", "value, name", name_value, "names a variable or buffer that is being built"},
+      {"give_out", "var", give_out, "the variable is seen after its dataflow block"}};
   Value ns = value_namespace("_build");
   namespace_add_builtins(ns, rows, sizeof rows / sizeof *rows);
   namespace_set(ns, "Module", value_type(&type_built_module));
@@ -114,26 +134,42 @@ static Value tvm_list_global_func_names(BuiltinCall *call) {
 
 /* ---- comparing ---- */
 
-static bool equal_nodes(BuiltinCall *call, const char **why) {
-  for (int i = 0; i < 2; i++)
-    if (ARG(i).type != &type_node)
-      raise("TypeError", SPAN(i), "expected IR to compare, found %s", value_type_name(ARG(i)));
-  return node_equal(ARG(0).node, ARG(1).node, value_truth(ARG(2), SPAN(2)), why);
+/* A node, or what holds nodes: lists, dicts, numbers, text and tensors as attributes. */
+static Node *comparable(Value v, Span span) {
+  if (v.type == &type_node) return v.node;
+  if (v.type == &type_tensor) return constant_node(v, span);
+  if (v.type == &type_list || v.type == &type_tuple) {
+    NodeVec items = {0};
+    stack_check(span);
+    for each (Value, x, value_items(v)) vec_push(&items, comparable(*x, span));
+    return MAKE(Array, span, VOID_TYPE, .items = items);
+  }
+  bool is_plain = value_is_none(v) || value_is_integer(v) || v.type == &type_float ||
+                  v.type == &type_str || v.type == &type_dict || is_dtype(v);
+  if (!is_plain) raise("TypeError", span, "expected IR to compare, found %s", value_type_name(v));
+  return to_attr(v, span);
 }
-static Value tvm_structural_equal(BuiltinCall *call) { return value_bool(equal_nodes(call, NULL)); }
+
+static bool equal_nodes(BuiltinCall *call, Node *sides[2], const char **why) {
+  for (int i = 0; i < 2; i++) sides[i] = comparable(ARG(i), SPAN(i));
+  return node_equal(sides[0], sides[1], value_truth(ARG(2), SPAN(2)), why);
+}
+static Value tvm_structural_equal(BuiltinCall *call) {
+  Node *sides[2];
+  return value_bool(equal_nodes(call, sides, NULL));
+}
 
 static Value tvm_assert_structural_equal(BuiltinCall *call) {
   const char *why = NULL;
-  if (!equal_nodes(call, &why))
+  Node *sides[2];
+  if (!equal_nodes(call, sides, &why))
     raise("AssertionError", call->span, "the two differ at %s; left and right:\n%s", why,
-          ir_print_diff(ARG(0).node, ARG(1).node));
+          ir_print_diff(sides[0], sides[1]));
   return value_none();
 }
 
 static Value tvm_structural_hash(BuiltinCall *call) {
-  if (ARG(0).type != &type_node)
-    raise("TypeError", SPAN(0), "expected IR, found %s", value_type_name(ARG(0)));
-  return value_int((int64_t)(node_hash(ARG(0).node) >> 1));
+  return value_int((int64_t)(node_hash(comparable(ARG(0), SPAN(0))) >> 1));
 }
 
 static Value tvm_verify(BuiltinCall *call) {
@@ -144,6 +180,8 @@ static Value tvm_verify(BuiltinCall *call) {
 
 static const Builtin tvm_builtins[] = {
     {"register_func", "func_name, f=None, override=False", tvm_register_func,
+     "registers a function for call_packed"},
+    {"register_global_func", "func_name, f=None, override=False", tvm_register_func,
      "registers a function for call_packed"},
     {"get_global_func", "name, allow_missing=False", tvm_get_global_func, "a registered function"},
     {"list_global_func_names", "", tvm_list_global_func_names, "names of all registered functions"},

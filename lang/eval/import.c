@@ -19,8 +19,13 @@ typedef struct FileModule {
 
 static Map modules; /* interned path to FileModule * */
 
+/* A module below this one comes before a module of that name that it uses itself. */
 static Value file_module_find(Namespace *ns, const char *name) {
   Value *x = names_get(&((FileModule *)(void *)ns)->env->names, name);
+  if (x && x->type == &type_namespace) {
+    const char *below = str_intern(str_format("%s.%s", ns->name, name));
+    if (namespace_is_registered(below)) return namespace_import(below, (Span){0});
+  }
   return x ? *x : value_absent();
 }
 

@@ -78,6 +78,14 @@ Value big_from_double(double whole) {
   return big_value(x);
 }
 
+Value big_from_uint64(uint64_t n) {
+  if (n <= INT64_MAX) return value_int((int64_t)n);
+  mpz_t big;
+  mpz_init(big);
+  load_uint64(big, n);
+  return big_value(big);
+}
+
 bool big_as_uint64(Value v, uint64_t *out) {
   if (v.type != &type_big) return *out = (uint64_t)small_of(v), small_of(v) >= 0;
   *out = low_bits(big_of(v));

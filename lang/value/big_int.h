@@ -14,6 +14,7 @@ Value big_value(const mpz_t n);
 
 Value big_from_digits(const char *digits, size_t n, int base, bool negative); /* "_" are skipped */
 Value big_from_double(double whole);        /* of a whole, finite number */
+Value big_from_uint64(uint64_t n);          /* an int, of type_int if it fits */
 bool big_as_uint64(Value v, uint64_t *out); /* false if it does not fit */
 /* Rounded to nearest, ties to even; raises OverflowError "int too large to convert to float". */
 double big_to_double(Value v, Span span);

@@ -39,7 +39,7 @@ static Value bound(Value function, Value self) {
 }
 
 Value class_bind(Value found, Value self, ClassObject *c, Span span) {
-  if (found.type == &type_function) return self.type ? bound(found, self) : found;
+  if (found.type->is_method) return self.type ? bound(found, self) : found;
   if (found.type == &type_instance) { /* an object that is a descriptor */
     Value args[] = {self.type ? self : value_none(), value_class(c)};
     Value r = instance_special(found, INTERNED("__get__"), 2, args, span);

@@ -37,6 +37,7 @@ const ValueType type_function = {.name = "function",
                                  .set_attr = set_attr,
                                  .attr_names = attr_names,
                                  .call = function_call,
+                                 .is_method = true,
                                  .hash = hash};
 
 /* ---- bound methods ---- */

@@ -93,7 +93,6 @@ void namespace_registered_names(StrVec *out) {
 /* ---- as a value ---- */
 
 static Value get_attr(Value v, const char *name, Span span) {
-  (void)span;
   Namespace *ns = namespace_of(v);
   Value *x = names_get(&ns->values, name);
   if (x) return *x;
@@ -102,7 +101,11 @@ static Value get_attr(Value v, const char *name, Span span) {
     if (found.type) return found;
   }
   if (strcmp(name, "__name__") == 0) return value_str(ns->name);
-  return load_registered(str_intern(str_format("%s.%s", ns->name, name)));
+  Value below = load_registered(str_intern(str_format("%s.%s", ns->name, name)));
+  Value ask = below.type || *name == '_' || !ns->find ? value_absent()
+                                                      : ns->find(ns, INTERNED("__getattr__"));
+  Value text = value_str(name);
+  return ask.type ? value_call_with(ask, 1, &text, span) : below;
 }
 
 static bool set_attr(Value v, const char *name, Value x, Span span) {

@@ -96,6 +96,8 @@ struct ValueType {
   Value (*class_of)(Value v);
   /* isinstance(v, t) where the values of one type have several classes. NULL: by the type. */
   bool (*is_of_type)(Value v, const ValueType *t);
+  /* In a class a value of this type is a method: its object comes first among the arguments. */
+  bool is_method;
   /* isinstance(x, v) for values v of this type, which are classes. NULL: they are none. */
   bool (*has_instance)(Value v, Value x);
   /* `a += b` in place; no type: as a + b. NULL: as binary. */

@@ -140,9 +140,7 @@ Value load_value(DataType t, const char *at) {
     return value_float(x);
   }
   load_ints(t, at, 1, 1, &i);
-  if (i < 0 && is_uint64(t)) /* more than an int64 holds */
-    return big_binary(AST_ADD, value_int(i),
-                      big_binary(AST_SHL, value_int(1), value_int(64), (Span){0}), (Span){0});
+  if (is_uint64(t)) return big_from_uint64((uint64_t)i);
   return dtype_is_bool(t) ? value_bool(i != 0) : value_int(i);
 }
 

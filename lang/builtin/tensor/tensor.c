@@ -164,6 +164,34 @@ static Value method_view(BuiltinCall *c) {
   return tensor_view(&v, c->span);
 }
 
+/* The same memory from a byte on, in another shape and dtype. */
+static Value method_create_view(BuiltinCall *c) {
+  View v = view_of(c->self);
+  if (!view_is_compact(&v))
+    raise("ValueError", c->span, "the tensor being viewed is not compact in memory");
+  Shape s = shape_arg(c->args[0], c->spans[0]);
+  int64_t there = view_size(&v) * dtype_nbytes(v.dtype), stride = 1, nbytes, end;
+  int64_t begin = value_as_int(c->args[2], "relative_byte_offset", c->spans[2]);
+  if (!value_is_none(c->args[1])) v.dtype = dtype_arg(c->args[1], c->spans[1]);
+  bool fits = begin >= 0;
+  v.ndim = s.ndim;
+  for (int i = s.ndim; i-- > 0;) {
+    v.shape[i] = s.dims[i];
+    v.strides[i] = stride;
+    fits &= !__builtin_mul_overflow(stride, s.dims[i], &stride);
+  }
+  fits &= !__builtin_mul_overflow(stride, dtype_nbytes(v.dtype), &nbytes) &&
+          !__builtin_add_overflow(begin, nbytes, &end);
+  if (!fits || end > there)
+    raise("ValueError", c->span,
+          "the view of shape %s would occupy bytes %lld <= i_byte < %lld, and the Tensor being "
+          "viewed only contains %lld bytes",
+          dims_text(s.ndim, s.dims), (long long)begin, (long long)(fits ? end : INT64_MAX),
+          (long long)there);
+  v.data += begin;
+  return tensor_view(&v, c->span);
+}
+
 static Value method_tobytes(BuiltinCall *c) {
   View v = view_of(c->self);
   Value whole = tensor_copied(&v, c->span);
@@ -185,6 +213,8 @@ static const Builtin methods[] = {
     {"copyfrom", "source, /", method_copyfrom, "the elements of another tensor into it"},
     {"__dlpack__", "**options", method_numpy, "itself: what np.from_dlpack takes"},
     {"fill", "value, /", method_fill, "sets every element"},
+    {"_create_view", "shape, dtype=None, relative_byte_offset=0", method_create_view,
+     "the same memory from a byte on, in another shape and dtype"},
     {"view", "dtype?, /", method_view, "the same memory, its bits as another dtype"},
     {"round", "decimals=0", tensor_round, "rounded half to even"},
     {"__round__", "ndigits=None", tensor_round, "rounded half to even"},
