@@ -235,6 +235,32 @@ static bool is_left_out(Value context, const PassCall *call, Span span) {
   return !value_truth(value_call_with(allows, 2, args, span), span);
 }
 
+/* The pass with the options that the context's config has for it; those of the call count more. */
+static PassCall configured(Value context, const PassCall *call, Span span) {
+  PassCall out = *call;
+  Value name = value_str(call->pass->name);
+  Value given =
+      value_call_with(value_get_attr(context, str_intern("_options_of"), span), 1, &name, span);
+  CallArgs args = {.span = span};
+  for (int i = 0; i < value_dict_len(given); i++) {
+    Value key, x;
+    value_dict_entry(given, i, &key, &x);
+    vec_push(&args.names, str_intern(value_as_text(key, "the name of an option", span)));
+    vec_push(&args.named, x);
+  }
+  if (!args.names.len || call->pass->definition) return out;
+  const PassValue *p =
+      make_pass(value_of(&type_pass_class, (void *)(uintptr_t)call->pass), &args).object;
+  out.options = (Map){0};
+  for (int i = 0; i < call->pass->option_count; i++) {
+    const char *key = str_intern(call->pass->options[i].name), *own = map_get(&call->options, key);
+    bool is_default = str_same(own, call->pass->options[i].otherwise);
+    map_set(&out.options, key,
+            is_default ? map_get(&p->pipeline.at[0].options, key) : (void *)(uintptr_t)own);
+  }
+  return out;
+}
+
 /* Passes that others run on their way may be left out, too, but are told to nobody. */
 static Node *watched_pass(const PassCall *call, Node *m, const Target *target) {
   static bool is_inside;
@@ -242,6 +268,8 @@ static Node *watched_pass(const PassCall *call, Node *m, const Target *target) {
   Span span = m->span;
   Value context = current_context(span);
   if (is_left_out(context, call, span)) return m;
+  PassCall now = configured(context, call, span);
+  call = &now;
   bool told = value_truth(value_get_attr(context, str_intern("instruments"), span), span);
   if (is_inside || !told) return pass_run(call, m, target);
   Watched *w = NEW(Watched, .call = call, .module = m, .target = target, .context = context);
@@ -308,6 +336,7 @@ Value transform_namespace(void) {
   namespace_add_builtins(ns, transform_names, sizeof transform_names / sizeof *transform_names);
   namespace_set_class(ns, "Pass", &pass_class);
   namespace_set_class(ns, "Sequential", &pass_class);
+  namespace_set(ns, "transform", ns); /* the file that upstream's package has its passes from */
   ((Namespace *)ns.object)->find = find_pass;
   ((Namespace *)ns.object)->names = pass_names;
   ((Namespace *)ns.object)->is_part = true;
