@@ -235,28 +235,44 @@ static bool is_left_out(Value context, const PassCall *call, Span span) {
   return !value_truth(value_call_with(allows, 2, args, span), span);
 }
 
+/* Does the pass have the option? Of a config others are for other compilers, unless one is all but
+ * named. */
+static bool has_option(const Pass *p, const char *name, Span span) {
+  StrVec names = {0};
+  for (int i = 0; i < p->option_count; i++) {
+    if (str_same(p->options[i].name, name)) return true;
+    vec_push(&names, p->options[i].name);
+  }
+  const char *near = str_near(name, names.at, names.len);
+  if (near)
+    raise("PipelineError", span, "the config has '%s' for %s; did you mean '%s'?", name, p->name,
+          near);
+  return false;
+}
+
 /* The pass with the options that the context's config has for it; those of the call count more. */
 static PassCall configured(Value context, const PassCall *call, Span span) {
   PassCall out = *call;
-  Value name = value_str(call->pass->name);
-  Value given =
-      value_call_with(value_get_attr(context, str_intern("_options_of"), span), 1, &name, span);
+  const Pass *p = call->pass;
+  Value name = value_str(p->name), ask = value_get_attr(context, str_intern("_options_of"), span);
+  Value given = value_call_with(ask, 1, &name, span);
   CallArgs args = {.span = span};
-  for (int i = 0; i < value_dict_len(given); i++) {
+  for (int i = 0; !p->definition && i < value_dict_len(given); i++) {
     Value key, x;
     value_dict_entry(given, i, &key, &x);
-    vec_push(&args.names, str_intern(value_as_text(key, "the name of an option", span)));
+    const char *option = str_intern(value_as_text(key, "the name of an option", span));
+    if (!has_option(p, option, span)) continue;
+    vec_push(&args.names, option);
     vec_push(&args.named, x);
   }
-  if (!args.names.len || call->pass->definition) return out;
-  const PassValue *p =
-      make_pass(value_of(&type_pass_class, (void *)(uintptr_t)call->pass), &args).object;
+  if (!args.names.len) return out;
+  const PassValue *made = make_pass(value_of(&type_pass_class, (void *)(uintptr_t)p), &args).object;
   out.options = (Map){0};
-  for (int i = 0; i < call->pass->option_count; i++) {
-    const char *key = str_intern(call->pass->options[i].name), *own = map_get(&call->options, key);
-    bool is_default = str_same(own, call->pass->options[i].otherwise);
+  for (int i = 0; i < p->option_count; i++) {
+    const char *key = str_intern(p->options[i].name), *own = map_get(&call->options, key);
+    bool is_default = str_same(own, p->options[i].otherwise);
     map_set(&out.options, key,
-            is_default ? map_get(&p->pipeline.at[0].options, key) : (void *)(uintptr_t)own);
+            is_default ? map_get(&made->pipeline.at[0].options, key) : (void *)(uintptr_t)own);
   }
   return out;
 }
