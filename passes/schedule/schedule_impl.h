@@ -190,6 +190,22 @@ void patch(Patch *p, const char *func);
 int level_of(const Place *p, Node *scope, NodeVec apart);
 Place place_prefix(const Place *p, int n); /* its first n statements */
 
+/* ---- what a block that moves runs over (domain.c) ---- */
+
+enum { MAX_VARIABLES = 64 };
+
+/* What a variable of the block runs over: [min, min + extent), or all of its domain (min NULL). */
+typedef struct Domain {
+  Node *min, *extent;
+  bool guarded; /* it may reach over the end of the variable's own domain */
+} Domain;
+
+/* Lets the block's variables run over what makes the region touch all that is needed, beside what
+ * they run over already (unless this is the first region); `inside`: over what makes it touch
+ * nothing else. */
+void add_domains(const Block *b, Node *region, const Touched *need, bool inside, bool is_first,
+                 Domain *domains, Analyzer *facts);
+
 /* ---- taking blocks out (inline.c) ---- */
 
 /* The outermost statement that holds nothing but the last of the place. */
