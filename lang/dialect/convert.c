@@ -274,6 +274,18 @@ Node *dict_from_value(Value dict, Span span) {
   return out;
 }
 
+/* Is it a tvm.target.Target? */
+static bool is_target(Value v, Span span) {
+  return v.type == &type_instance && library_is_loaded("tvm.target") &&
+         value_is_instance(v, library_attr("tvm.target", "Target"), span);
+}
+
+static Node *target_attr(Value v, Span span) {
+  Value host = value_get_attr(v, str_intern("host"), span);
+  const char *of_host = value_is_none(host) ? NULL : str_intern(value_to_str(host));
+  return MAKE(TargetAttr, span, VOID_TYPE, .text = str_intern(value_to_str(v)), .host = of_host);
+}
+
 Node *to_attr(Value v, Span span) {
   stack_check(span);
   if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
@@ -291,6 +303,7 @@ Node *to_attr(Value v, Span span) {
     return MAKE(Array, span, VOID_TYPE, .items = items, .is_tuple = false);
   }
   if (v.type == &type_node) return v.node;
+  if (is_target(v, span)) return target_attr(v, span);
   cannot(v, "an attribute value (a number, text, a list, a dict)", span);
 }
 
@@ -301,6 +314,11 @@ Value from_attr(Node *n) {
   if (IS(IntImm, n)) return value_int(AS(IntImm, n)->value);
   if (IS(FloatImm, n)) return value_float(AS(FloatImm, n)->value);
   if (IS(StringImm, n)) return value_str(AS(StringImm, n)->value);
+  if (IS(TargetAttr, n)) {
+    const char *host = AS(TargetAttr, n)->host;
+    Value args[] = {value_str(AS(TargetAttr, n)->text), host ? value_str(host) : value_none()};
+    return value_call_with(library_attr("tvm.target", "Target"), 2, args, n->span);
+  }
   if (IS(Array, n)) {
     ValueVec items = {0};
     for each (Node *, x, &AS(Array, n)->items) vec_push(&items, from_attr(*x));
