@@ -275,6 +275,18 @@ Node *dict_from_value(Value dict, Span span) {
   return out;
 }
 
+/* Is it a tvm.target.Target? */
+static bool is_target(Value v, Span span) {
+  return v.type == &type_instance && library_is_loaded("tvm.target") &&
+         value_is_instance(v, library_attr("tvm.target", "Target"), span);
+}
+
+static Node *target_attr(Value v, Span span) {
+  Value host = value_get_attr(v, str_intern("host"), span);
+  const char *of_host = value_is_none(host) ? NULL : str_intern(value_to_str(host));
+  return MAKE(TargetAttr, span, VOID_TYPE, .text = str_intern(value_to_str(v)), .host = of_host);
+}
+
 Node *to_attr(Value v, Span span) {
   stack_check(span);
   if (value_is_none(v)) return MAKE(None, span, VOID_TYPE);
@@ -292,8 +304,7 @@ Node *to_attr(Value v, Span span) {
     return MAKE(Array, span, VOID_TYPE, .items = items, .is_tuple = false);
   }
   if (v.type == &type_node) return v.node;
-  Value own = value_find_attr(v, str_intern("__attr__"), span); /* of a Target */
-  if (own.type) return to_attr(value_call_with(own, 0, NULL, span), span);
+  if (is_target(v, span)) return target_attr(v, span);
   cannot(v, "an attribute value (a number, text, a list, a dict)", span);
 }
 

@@ -19,10 +19,16 @@
 static const struct {
   const char *package, *folder;
 } places[] = {
-    {"tvm.dlight.", "stdlib/schedule/"},      {"tvm.relax.frontend.onnx.", "stdlib/import/onnx/"},
-    {LIBRARIES_PACKAGE, LIBRARIES},           {"tvm.tir.tensor_intrin.", INTRINSICS},
-    {"tvm.relax.passes.", "stdlib/pass/"},    {"tvm.tir.tensor_intrin.", INTRINSICS},
-    {"tvm.s_tir.tensor_intrin.", INTRINSICS}, {"", "stdlib/module/"},
+    {"tvm.dlight.", "stdlib/schedule/"},
+    {"tvm.tir.dlight.", "stdlib/schedule/"},
+    {"tvm.tir.dlight", "stdlib/module/tvm/dlight"}, /* by its name of today, tvm.s_tir.dlight */
+    {"tvm.relax.frontend.onnx.", "stdlib/import/onnx/"},
+    {LIBRARIES_PACKAGE, LIBRARIES},
+    {"tvm.tir.tensor_intrin.", INTRINSICS},
+    {"tvm.relax.passes.", "stdlib/pass/"},
+    {"tvm.tir.tensor_intrin.", INTRINSICS},
+    {"tvm.s_tir.tensor_intrin.", INTRINSICS},
+    {"", "stdlib/module/"},
 };
 
 static const StdlibFile *find_file(const char *dotted) {

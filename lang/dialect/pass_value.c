@@ -235,6 +235,48 @@ static bool is_left_out(Value context, const PassCall *call, Span span) {
   return !value_truth(value_call_with(allows, 2, args, span), span);
 }
 
+/* Does the pass have the option? Of a config others are for other compilers, unless one is all but
+ * named. */
+static bool has_option(const Pass *p, const char *name, Span span) {
+  StrVec names = {0};
+  for (int i = 0; i < p->option_count; i++) {
+    if (str_same(p->options[i].name, name)) return true;
+    vec_push(&names, p->options[i].name);
+  }
+  const char *near = str_near(name, names.at, names.len);
+  if (near)
+    raise("PipelineError", span, "the config has '%s' for %s; did you mean '%s'?", name, p->name,
+          near);
+  return false;
+}
+
+/* The pass with the options that the context's config has for it; those of the call count more. */
+static PassCall configured(Value context, const PassCall *call, Span span) {
+  PassCall out = *call;
+  const Pass *p = call->pass;
+  Value name = value_str(p->name), ask = value_get_attr(context, str_intern("_options_of"), span);
+  Value given = value_call_with(ask, 1, &name, span);
+  CallArgs args = {.span = span};
+  for (int i = 0; !p->definition && i < value_dict_len(given); i++) {
+    Value key, x;
+    value_dict_entry(given, i, &key, &x);
+    const char *option = str_intern(value_as_text(key, "the name of an option", span));
+    if (!has_option(p, option, span)) continue;
+    vec_push(&args.names, option);
+    vec_push(&args.named, x);
+  }
+  if (!args.names.len) return out;
+  const PassValue *made = make_pass(value_of(&type_pass_class, (void *)(uintptr_t)p), &args).object;
+  out.options = (Map){0};
+  for (int i = 0; i < p->option_count; i++) {
+    const char *key = str_intern(p->options[i].name), *own = map_get(&call->options, key);
+    bool is_default = str_same(own, p->options[i].otherwise);
+    map_set(&out.options, key,
+            is_default ? map_get(&made->pipeline.at[0].options, key) : (void *)(uintptr_t)own);
+  }
+  return out;
+}
+
 /* Passes that others run on their way may be left out, too, but are told to nobody. */
 static Node *watched_pass(const PassCall *call, Node *m, const Target *target) {
   static bool is_inside;
@@ -242,6 +284,8 @@ static Node *watched_pass(const PassCall *call, Node *m, const Target *target) {
   Span span = m->span;
   Value context = current_context(span);
   if (is_left_out(context, call, span)) return m;
+  PassCall now = configured(context, call, span);
+  call = &now;
   bool told = value_truth(value_get_attr(context, str_intern("instruments"), span), span);
   if (is_inside || !told) return pass_run(call, m, target);
   Watched *w = NEW(Watched, .call = call, .module = m, .target = target, .context = context);
@@ -308,6 +352,7 @@ Value transform_namespace(void) {
   namespace_add_builtins(ns, transform_names, sizeof transform_names / sizeof *transform_names);
   namespace_set_class(ns, "Pass", &pass_class);
   namespace_set_class(ns, "Sequential", &pass_class);
+  namespace_set(ns, "transform", ns); /* the file that upstream's package has its passes from */
   ((Namespace *)ns.object)->find = find_pass;
   ((Namespace *)ns.object)->names = pass_names;
   ((Namespace *)ns.object)->is_part = true;

@@ -76,12 +76,12 @@ static Node *argument(Gather *g, const char *param, Value v, Span span) {
   return map;
 }
 
-/* The separators that the map of transform_layout had, as a step of their own. */
+/* The separators that the map of transform_layout had, as a step of their own: of the buffer as
+ * that step names it. */
 static void set_separators(Schedule *s, const Gather *g, Span span) {
-  NodeVec items = {0};
+  NodeVec items = {0}, before = vec_last(schedule_trace(s)).args;
   for each (int, at, &g->separators) vec_push(&items, int_imm(INT32, *at, span));
-  NodeVec args =
-      NODES(g->nodes.at[0], g->nodes.at[1], MAKE(Array, span, VOID_TYPE, .items = items));
+  NodeVec args = NODES(before.at[0], before.at[1], MAKE(Array, span, VOID_TYPE, .items = items));
   schedule_apply(s, primitive_find("set_axis_separator"), args, NULL, span);
 }
 

@@ -1,8 +1,9 @@
 /* trace_json.c -- traces of schedules as data that JSON can hold, and back.
  *
- * A trace is [[step, ...], [[number, decision], ...]], a step [name, [argument, ...], [result,
- * ...]]. Random variables are their names, strings stand in quotes, lists are lists; tuples, dicts
- * and expressions are dicts with one of the keys "tuple", "dict" and "node". */
+ * A trace is [[step, ...], [[number, decision], ...]], a step [kind, [input, ...], [attribute,
+ * ...], [result, ...]] as upstream has it. Random variables are their names; strings stand in
+ * quotes, but not in attributes, where random variables are dicts with the key "rv". Lists are
+ * lists; tuples, dicts and expressions are dicts with one of the keys "tuple", "dict", "op", ... */
 #include "lang/dialect/trace_value.h"
 
 /* ---- to values ---- */
@@ -10,6 +11,7 @@
 typedef struct Writer {
   Map bound; /* variables that index maps bind */
   Map vars;  /* of these, those that were met, to their numbers + 1 */
+  bool in_attrs;
   Span span;
 } Writer;
 
@@ -93,27 +95,37 @@ static Value to_json(Writer *w, Node *n) {
     return AS(Array, n)->is_tuple ? one_entry("tuple", items, w->span) : items;
   }
   if (IS(Dict, n)) return dict_to_json(w, AS(Dict, n));
-  if (IS(StringImm, n)) return value_str(str_format("\"%s\"", AS(StringImm, n)->value));
+  if (IS(StringImm, n))
+    return value_str(w->in_attrs ? AS(StringImm, n)->value
+                                 : str_format("\"%s\"", AS(StringImm, n)->value));
   if (IS(IntImm, n) || IS(FloatImm, n)) return number_to_json(w, n);
   if (IS(IndexMap, n)) return map_to_json(w, AS(IndexMap, n));
   if (IS(Var, n) && map_has(&w->bound, n)) return bound_var(w, n);
-  return IS(Var, n) ? value_str(AS(Var, n)->name) : expr_to_json(w, n);
+  if (!IS(Var, n)) return expr_to_json(w, n);
+  Value name = value_str(AS(Var, n)->name);
+  return w->in_attrs ? one_entry("rv", name, w->span) : name;
+}
+
+static Value step_to_json(const Instruction *in, Span span) {
+  StepForm f = step_to_form(in);
+  Writer inputs = {.span = span}, attrs = {.in_attrs = true, .span = span};
+  ValueVec step = {0};
+  vec_push(&step, value_str(f.kind));
+  vec_push(&step, list_to_json(&inputs, f.inputs));
+  vec_push(&step, list_to_json(&attrs, f.attrs));
+  vec_push(&step, list_to_json(&inputs, in->results));
+  return value_list(step);
 }
 
 Value trace_to_json(const Trace *t, Span span) {
   ValueVec steps = {0}, decisions = {0};
   for (int i = 0; i < t->len; i++) {
     Writer w = {.span = span};
-    const Instruction *in = &t->at[i];
-    ValueVec step = {0};
-    vec_push(&step, value_str(in->primitive->name));
-    vec_push(&step, list_to_json(&w, in->args));
-    vec_push(&step, list_to_json(&w, in->results));
-    vec_push(&steps, value_list(step));
-    if (!in->decision) continue;
+    vec_push(&steps, step_to_json(&t->at[i], span));
+    if (!t->at[i].decision) continue;
     ValueVec decision = {0};
     vec_push(&decision, value_int(i));
-    vec_push(&decision, to_json(&w, in->decision));
+    vec_push(&decision, to_json(&w, t->at[i].decision));
     vec_push(&decisions, value_list(decision));
   }
   ValueVec both = {0};
@@ -127,6 +139,7 @@ Value trace_to_json(const Trace *t, Span span) {
 typedef struct Loader {
   Map random;   /* interned names to random variables */
   NodeVec vars; /* bound variables of the step's index maps, by number */
+  bool in_attrs;
   Span span;
 } Loader;
 
@@ -224,7 +237,9 @@ static Node *map_from_json(Loader *l, Value dict, Value inputs) {
 
 static Node *dict_from_json(Loader *l, Value v) {
   Value tuple = entry(v, "tuple"), dict = entry(v, "dict"), var = entry(v, "var"),
-        number = entry(v, "number"), op = entry(v, "op"), map = entry(v, "map");
+        number = entry(v, "number"), op = entry(v, "op"), map = entry(v, "map"),
+        rv = entry(v, "rv");
+  if (rv.type == &type_str) return random_var(l, rv);
   if (tuple.type)
     return MAKE(Array, l->span, VOID_TYPE, .items = list_from_json(l, tuple), .is_tuple = true);
   if (var.type) return var_from_json(l, v, var);
@@ -244,6 +259,7 @@ static Node *dict_from_json(Loader *l, Value v) {
 static Node *text_from_json(Loader *l, Value v) {
   const char *text = value_text(v);
   size_t n = strlen(text);
+  if (l->in_attrs) return string_imm(str_intern(text), l->span);
   if (n < 2 || text[0] != '"' || text[n - 1] != '"') return random_var(l, v);
   return string_imm(str_intern(str_copy_n(text + 1, n - 2)), l->span);
 }
@@ -259,27 +275,20 @@ static Node *from_json(Loader *l, Value v) {
   return MAKE(Array, l->span, VOID_TYPE, .items = list_from_json(l, v));
 }
 
-/* A decision is no argument, but stands beside them. */
-static int argument_count(const Primitive *p) {
-  const Signature *s = signature_parse(p->signature);
-  int n = 0;
-  for each (Param, x, &s->params) n += !str_same(x->name, "decision");
-  return n;
-}
-
 static Instruction step_from_json(Loader *l, Value v) {
   const ValueVec *parts = items_of(l, v, "a step");
   Instruction in = {0};
+  if (parts->len != 4 || parts->at[0].type != &type_str)
+    bad(l, "[kind, inputs, attributes, results]");
   l->vars = (NodeVec){0};
-  if (parts->len != 3 || parts->at[0].type != &type_str) bad(l, "[name, arguments, results]");
-  in.primitive = primitive_find(value_text(parts->at[0]));
-  if (!in.primitive) bad(l, "the name of a primitive");
-  in.args = list_from_json(l, parts->at[1]);
-  if (in.args.len != argument_count(in.primitive))
-    bad(l, str_format("%d arguments of %s", argument_count(in.primitive), in.primitive->name));
-  for each (Node *, a, &in.args)
-    if (IS(None, *a)) *a = NULL;
-  in.results = list_from_json(l, parts->at[2]);
+  StepForm f = {.kind = value_text(parts->at[0]), .inputs = list_from_json(l, parts->at[1])};
+  l->vars = (NodeVec){0};
+  l->in_attrs = true;
+  f.attrs = list_from_json(l, parts->at[2]);
+  l->in_attrs = false;
+  const char *expected = step_from_form(&f, &in, l->span);
+  if (expected) bad(l, expected);
+  in.results = list_from_json(l, parts->at[3]);
   return in;
 }
 

@@ -26,7 +26,10 @@ Node *to_module(Value v, Span span) {
 /* Lowered and compiled for this process. */
 static Value build(BuiltinCall *call) {
   Node *m = to_module(ARG(0), SPAN(0));
-  const char *text = value_is_none(ARG(1)) ? NULL : value_to_str(ARG(1));
+  Value wanted = ARG(1);
+  if (wanted.type == &type_dict) /* {"kind": "llvm", "mcpu": ...} */
+    wanted = value_call_with(library_attr("tvm.target", "Target"), 1, &wanted, SPAN(1));
+  const char *text = value_is_none(wanted) ? NULL : value_to_str(wanted);
   const Target *target = build_target(text, SPAN(1));
   return value_compiled_module(build_module(m, target), m, target);
 }

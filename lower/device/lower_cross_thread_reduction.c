@@ -2,14 +2,17 @@
  *
  * In:  blocks that reduce (one store each, of a sum, product, minimum or maximum), in loops of
  * which some are bound to threadIdx; the innermost loops bind nothing but variables of the
- * reduction. Out: a thread reduces its steps into a register, T.tvm_thread_allreduce does the rest,
- * and one thread writes the result; of a buffer that each thread has for itself, every thread. */
+ * reduction. Other statements may stand beside the block, in the loops of threads and, if these are
+ * outside of them, in those of the reduction. Out: a thread reduces its steps into a register,
+ * T.tvm_thread_allreduce does the rest, and one thread writes the result; of a buffer that each
+ * thread has for itself, every thread. */
 #include "lower/device/device.h"
 #include "passes/schedule/schedule_impl.h"
 
 typedef struct Cross {
-  NodeVec loops;   /* around the block, outermost first: those of the reduction */
-  NodeVec threads; /* of them, bound to threadIdx */
+  NodeVec around;  /* loops around the statement that is lowered */
+  NodeVec loops;   /* from there to the block, outermost first: those of the reduction */
+  NodeVec threads; /* of all of them, those of the reduction that are bound to threadIdx */
   BlockRealize *realize;
   Block *block;
   Reduction by;
@@ -32,25 +35,77 @@ static bool binds(const Cross *c, Node *var, bool reductions) {
 /* The perfect nest from a loop down to a block with init. */
 static bool find_nest(Node *n, Cross *c) {
   for (; IS(For, n); n = AS(For, n)->body) vec_push(&c->loops, n);
-  if (!c->loops.len || !IS(BlockRealize, n)) return false;
+  if (!IS(BlockRealize, n)) return false;
   c->realize = AS(BlockRealize, n);
   c->block = AS(Block, c->realize->block);
   return c->block->init != NULL;
 }
 
-/* Is the first loop one of the reduction, and a thread among them? */
+static _Noreturn void refuse(const Cross *c, Node *loop, const char *why) {
+  error_raisef("LowerError", loop->span,
+               "LowerCrossThreadReduction: the loop '%s' of block '%s' %s",
+               AS(Var, AS(For, loop)->var)->name, c->block->name, why);
+}
+
+/* Are steps of the reduction those of threads, and all its loops below or of threads? */
 static bool is_shared_out(Cross *c) {
-  For *first = AS(For, c->loops.at[0]);
-  if (!binds(c, first->var, true)) return false;
+  if (c->loops.len && !binds(c, AS(For, c->loops.at[0])->var, true)) return false;
+  for each (Node *, l, &c->around)
+    if (is_thread_loop(AS(For, *l)) && binds(c, AS(For, *l)->var, true)) vec_push(&c->threads, *l);
   for each (Node *, l, &c->loops)
     if (is_thread_loop(AS(For, *l)) && binds(c, AS(For, *l)->var, true)) vec_push(&c->threads, *l);
   if (!c->threads.len) return false;
   for each (Node *, l, &c->loops)
     if (binds(c, AS(For, *l)->var, false))
-      error_raisef("LowerError", (*l)->span,
-                   "LowerCrossThreadReduction: the loop '%s' of block '%s' is no loop of its "
-                   "reduction, but stands inside of one: reorder it outwards",
-                   AS(Var, AS(For, *l)->var)->name, c->block->name);
+      refuse(c, *l, "is no loop of its reduction, but stands inside of one: reorder it outwards");
+  for each (Node *, l, &c->around)
+    if (!is_thread_loop(AS(For, *l)) && !expr_is_one(AS(For, *l)->extent) &&
+        binds(c, AS(For, *l)->var, true))
+      refuse(c, *l,
+             "is of its reduction, and stands outside of threads that share it out, beside other "
+             "statements: reorder these threads outwards");
+  return true;
+}
+
+/* ---- a loop of the reduction that holds other statements too ---- */
+
+typedef struct Holder {
+  Cross *cross;
+  Node *loop;
+  bool found;
+} Holder;
+
+static WalkResult find_held(Walker *w, Node *n) {
+  Holder *h = w->context;
+  if (node_is_expr(n)) return WALK_PRUNE;
+  if (!IS(BlockRealize, n) || !AS(Block, AS(BlockRealize, n)->block)->init) return WALK_ON;
+  Cross *c = h->cross;
+  c->realize = AS(BlockRealize, n);
+  c->block = AS(Block, c->realize->block);
+  c->threads = (NodeVec){0};
+  for each (Node *, l, &c->around)
+    if (is_thread_loop(AS(For, *l)) && binds(c, AS(For, *l)->var, true)) vec_push(&c->threads, *l);
+  h->found = c->threads.len && binds(c, AS(For, h->loop)->var, true);
+  return h->found ? WALK_STOP : WALK_ON;
+}
+
+static WalkResult note_loop(Walker *w, Node *n) {
+  Cross *c = w->context;
+  if (IS(For, n) && mentions(n, &c->block->node)) vec_push(&c->loops, n);
+  return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
+}
+
+/* A block in the loop that reduces over it, and over threads around. */
+static bool find_in_loop(Node *loop, Cross *c) {
+  Holder h = {.cross = c, .loop = loop};
+  Walker w = {.enter = find_held, .context = &h}, loops = {.enter = note_loop, .context = c};
+  walk(&w, loop);
+  if (!h.found) return false;
+  c->loops = (NodeVec){0};
+  walk(&loops, loop);
+  for each (Node *, l, &c->loops)
+    if (binds(c, AS(For, *l)->var, false))
+      refuse(c, *l, "is no loop of its reduction, but stands inside of one: reorder it outwards");
   return true;
 }
 
@@ -65,7 +120,7 @@ static Node *store_element(Node *buffer, Node *value, Span span) {
 }
 
 /* The block, with its result in the register. */
-static Node *partial(Cross *c, Node *in_thread) {
+static Node *partial_block(Cross *c, Node *in_thread) {
   Span span = c->block->node.span;
   Block b = *c->block;
   BlockRealize r = *c->realize;
@@ -82,7 +137,12 @@ static Node *partial(Cross *c, Node *in_thread) {
     if (AS(BufferRegion, *x)->buffer != c->by.store->buffer) vec_push(&reads, *x);
   b.reads = reads;
   r.block = gc_copy(&b, sizeof b);
-  Node *body = gc_copy(&r, sizeof r);
+  return gc_copy(&r, sizeof r);
+}
+
+/* The nest of what a thread does. */
+static Node *partial(Cross *c, Node *in_thread) {
+  Node *body = partial_block(c, in_thread);
   for (int i = c->loops.len - 1; i >= 0; i--) {
     For f = *AS(For, c->loops.at[i]);
     if (is_thread_loop(&f)) continue;
@@ -110,6 +170,8 @@ static Node *allreduce(Cross *c, Node *in_thread, Node *cross) {
 
 static bool mentions_reduction(Cross *c, Node *n) {
   for each (Node *, l, &c->loops)
+    if (mentions(n, AS(For, *l)->var)) return true;
+  for each (Node *, l, &c->threads)
     if (mentions(n, AS(For, *l)->var)) return true;
   return false;
 }
@@ -150,17 +212,25 @@ static Node *in_register(Node *buffer, Node *body) {
               .var = b->data, .body = decl);
 }
 
-static Node *lower_nest(Cross *c) {
+/* The registers around what a thread does, the exchange, and the write of the result. part: what a
+ * thread does, given its register. */
+static Node *with_registers(Cross *c, Node *(*part)(Cross *c, Node *in_thread)) {
   Span span = c->block->node.span;
+  const char *why = block_reduction(c->block, &c->by);
+  if (why) error_raisef("LowerError", span, "LowerCrossThreadReduction: %s", why);
   DataType t = AS(Buffer, c->by.store->buffer)->elem;
   NodeVec one = NODES(int_imm(INT32, 1, span));
   const char *name = AS(Buffer, c->by.store->buffer)->name;
   Node *in_thread = buffer_new(str_format("in_thread_%s", name), t, one, "local", span);
   Node *cross = buffer_new(str_format("cross_thread_%s", name), t, one, "local", span);
-  Node *body = stmt_seq(NODES(store_element(in_thread, c->by.identity, span), partial(c, in_thread),
+  Node *body = stmt_seq(NODES(store_element(in_thread, c->by.identity, span), part(c, in_thread),
                               allreduce(c, in_thread, cross), write_back(c, cross)),
                         span);
-  body = in_register(in_thread, in_register(cross, body));
+  return in_register(in_thread, in_register(cross, body));
+}
+
+static Node *lower_nest(Cross *c) {
+  Node *body = with_registers(c, partial);
   for (int i = c->loops.len - 1; i >= 0; i--) {
     For f = *AS(For, c->loops.at[i]);
     if (!is_thread_loop(&f)) continue;
@@ -170,17 +240,51 @@ static Node *lower_nest(Cross *c) {
   return body;
 }
 
+static Node *lower_loop(Node *loop, NodeVec around);
+
+typedef struct Swap {
+  Node *old, *new;
+} Swap;
+
+static Node *swap(Mutator *m, Node *n) {
+  Swap *s = m->context;
+  return n == s->old ? s->new : node_is_expr(n) ? n : mutate_children(m, n);
+}
+
+/* The loop with the block in it that reduces into the register; other such blocks are lowered, too.
+ */
+static Node *partial_loop(Cross *c, Node *in_thread) {
+  Swap s = {&c->realize->node, partial_block(c, in_thread)};
+  Mutator m = {.rewrite = swap, .context = &s};
+  return lower_loop(mutate(&m, c->loops.at[0]), c->around);
+}
+
+/* `loop`, or what it becomes. */
+static Node *lower_loop(Node *loop, NodeVec around) {
+  Cross c = {.around = around};
+  return find_in_loop(loop, &c) ? with_registers(&c, partial_loop) : loop;
+}
+
 static Node *rewrite(Mutator *m, Node *n) {
+  NodeVec *around = m->context;
   if (node_is_expr(n)) return n;
-  Cross c = {0};
-  if (!IS(For, n) || !find_nest(n, &c) || !is_shared_out(&c)) return mutate_children(m, n);
-  const char *why = block_reduction(c.block, &c.by);
-  if (why) error_raisef("LowerError", c.block->node.span, "LowerCrossThreadReduction: %s", why);
-  return lower_nest(&c);
+  Cross c = {.around = *around};
+  bool is_nest = IS(For, n) || IS(BlockRealize, n);
+  if (is_nest && find_nest(n, &c) && is_shared_out(&c)) return lower_nest(&c);
+  if (!IS(For, n)) return mutate_children(m, n);
+  if (!is_thread_loop(AS(For, n))) {
+    Node *lowered = lower_loop(n, *around);
+    if (lowered != n) return lowered;
+  }
+  vec_push(around, n);
+  Node *out = mutate_children(m, n);
+  (void)vec_pop(around);
+  return out;
 }
 
 Node *pass_lower_cross_thread_reduction(Node *n, const PassContext *context) {
   (void)context;
-  Mutator m = {.rewrite = rewrite};
+  NodeVec around = {0};
+  Mutator m = {.rewrite = rewrite, .context = &around};
   return mutate_children(&m, n);
 }

@@ -38,15 +38,21 @@ static bool is_known(Compact *c, Node *index) {
   return expr_effect(index) == EFFECT_PURE && walk(&w, index);
 }
 
+/* Do the steps of the loop share what is in the scope? */
+static bool is_common(const char *scope, const For *f) {
+  if (f->loop_kind != LOOP_THREAD) return false;
+  if (str_begins(scope, "warp")) return str_same(f->thread_tag, "threadIdx.x");
+  return str_begins(scope, "shared") &&
+         (str_begins(f->thread_tag, "threadIdx.") || str_begins(f->thread_tag, "vthread"));
+}
+
 /* The loops between the owner and here, and those of threads that share the buffer. */
 static NodeVec loops_below(const Compact *c, const Shrink *s) {
-  bool is_shared = str_begins(buffer_scope(s->touched.buffer), "shared");
+  const char *scope = buffer_scope(s->touched.buffer);
   NodeVec inner = {0};
-  for (int i = 0; i < c->loops.len; i++) {
-    const For *f = AS(For, c->loops.at[i]);
-    bool is_thread = f->loop_kind == LOOP_THREAD && str_begins(f->thread_tag, "threadIdx.");
-    if (i >= s->depth || (is_shared && is_thread)) vec_push(&inner, c->loops.at[i]);
-  }
+  for (int i = 0; i < c->loops.len; i++)
+    if (i >= s->depth || is_common(scope, AS(For, c->loops.at[i])))
+      vec_push(&inner, c->loops.at[i]);
   return inner;
 }
 

@@ -89,6 +89,18 @@ void primitive_unsafe_hide_buffer_access(ScheduleCall *c) {
   put_block(c, ref, &copy);
 }
 
+/* The numbers of the regions that were declared so, with one more. */
+static Node *declared(const Block *b, const char *key, int64_t number, Span span) {
+  Node *old = dict_get(b->annotations, key);
+  NodeVec numbers = {0};
+  int64_t known;
+  for (int i = 0; IS(Array, old) && i < AS(Array, old)->items.len; i++)
+    if (!expr_is_const_int(AS(Array, old)->items.at[i], &known) || known != number)
+      vec_push(&numbers, AS(Array, old)->items.at[i]);
+  vec_push(&numbers, int_imm(INT32, number, span));
+  return MAKE(Array, span, VOID_TYPE, .items = numbers);
+}
+
 /* The map gives begin and end of each dimension. */
 void primitive_annotate_buffer_access(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
@@ -114,6 +126,6 @@ void primitive_annotate_buffer_access(ScheduleCall *c) {
                          : old.at[i]);
   *(reads ? &copy.reads : &copy.writes) = regions;
   const char *key = reads ? "explicit_read_region" : "explicit_write_region";
-  copy.annotations = dict_with(copy.annotations, key, int_imm(INT32, number, c->span));
+  copy.annotations = dict_with(copy.annotations, key, declared(&copy, key, number, c->span));
   put_block(c, ref, &copy);
 }

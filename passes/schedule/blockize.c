@@ -86,7 +86,8 @@ static void divide(Blockize *z, IterVar *iv, Node *value, Node *outer, Node *inn
   Node *vi = tile_var(z, iv, "i", size, &z->inner_iters);
   vec_push(&z->inner_values, inner);
   map_set(&z->inner_ranges, vi, AS(IterVar, vec_last(&z->inner_iters))->dom);
-  map_set(&z->tiles, iv->var, vo ? expr_add(expr_mul(vo, size), vi) : vi);
+  bool is_only = expr_is_one(tiles); /* then its number is 0 */
+  map_set(&z->tiles, iv->var, is_only ? vi : expr_add(expr_mul(vo, size), vi));
 }
 
 /* All variables; what the loops below do not move stays outside. */

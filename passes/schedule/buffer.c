@@ -1,11 +1,27 @@
 /* buffer.c -- primitives on buffers: the scope of memory and the pitch of an axis. */
 #include "passes/schedule/schedule_impl.h"
 
+/* What stands before a dot is known; so are fragments of matrix instructions of any shape,
+ * "m16n8k16.matrixA". */
+const char *scope_arg(ScheduleCall *c, int i) {
+  static const char *const words[] = {"global", "shared", "local",   "warp",
+                                      "wmma",   "metal",  "texture", "amx"};
+  enum { WORDS = sizeof words / sizeof *words };
+  const char *scope = text_arg(c, i, "storage_scope");
+  const char *word = str_copy_n(scope, strcspn(scope, "."));
+  if (str_begins(scope + strlen(word), ".matrix")) return scope;
+  for (int k = 0; k < WORDS; k++)
+    if (str_same(words[k], word)) return scope;
+  const char *near = str_near(word, words, WORDS);
+  schedule_fail(c, NULL, "there is no storage scope '%s'%s", scope,
+                near ? str_format("; did you mean '%s'?", near) : "");
+}
+
 void primitive_set_scope(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
   Block *b = AS(Block, ref->node);
   Node *buffer = buffer_arg(c, b, b->writes, "writes");
-  const char *to = text_arg(c, 2, "storage_scope");
+  const char *to = scope_arg(c, 2);
   PrimFunc f = *AS(PrimFunc, prim_func_of(c, ref->func));
   for each (Node *, param, &f.buffers)
     if (*param == buffer)
@@ -27,6 +43,8 @@ void primitive_storage_align(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
   Block copy = *AS(Block, ref->node);
   Node *buffer = buffer_arg(c, &copy, copy.writes, "writes");
+  Place place = place_of(c, ref->func, ref->node);
+  need_internal_buffer(c, &place, buffer);
   int64_t axis = int_arg(c, 2, "axis"), factor = int_arg(c, 3, "factor");
   int ndim = AS(Buffer, buffer)->shape.len;
   if (axis < 0) axis += ndim;

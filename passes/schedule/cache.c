@@ -140,7 +140,7 @@ static Cache begin_cache(ScheduleCall *c, bool reads) {
   k.place = place_of(c, k.ref->func, k.ref->node);
   k.scope = scope_block(&k.place);
   if (!k.scope) schedule_fail(c, k.ref->node, "the root block has no scope to put the cache in");
-  k.to = cache_buffer(c, k.buffer, text_arg(c, 2, "storage_scope"));
+  k.to = cache_buffer(c, k.buffer, scope_arg(c, 2));
   return k;
 }
 

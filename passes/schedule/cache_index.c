@@ -108,7 +108,7 @@ void primitive_cache_index(ScheduleCall *c) {
   CacheIndex x = {.mutator = {.rewrite = replace_index}, .call = c};
   x.block = AS(Block, ref->node);
   if (!scope_block(&p)) schedule_fail(c, ref->node, "the root block has no scope for buffers");
-  const char *scope = text_arg(c, 1, "storage_scope");
+  const char *scope = scope_arg(c, 1);
   int64_t least = int_arg(c, 2, "cse_thresh");
   Walker w = {.enter = note_load, .context = &x};
   walk(&w, x.block->body);

@@ -2,58 +2,6 @@
  * its result, or that it uses, and computes there what that step needs. */
 #include "passes/schedule/schedule_impl.h"
 
-/* ---- the domain of the block that moves ---- */
-
-/* What a variable of the block runs over: [min, min + extent), or all of its domain (min NULL). */
-typedef struct Domain {
-  Node *min, *extent;
-  bool guarded; /* it may reach over the end of the variable's own domain */
-} Domain;
-
-/* Index `i` of the region is variable + constant: the variable, or NULL. */
-static Node *variable_of(Node *index, Node **offset) {
-  *offset = int_imm(index->dtype, 0, index->span);
-  if (IS(Var, index)) return index;
-  Node *a = IS(Add, index) ? AS(Add, index)->a : IS(Sub, index) ? AS(Sub, index)->a : NULL;
-  Node *b = IS(Add, index) ? AS(Add, index)->b : IS(Sub, index) ? AS(Sub, index)->b : NULL;
-  int64_t k;
-  if (!IS(Var, a) || !expr_is_const_int(b, &k)) return NULL;
-  *offset = IS(Add, index) ? b : expr_neg(b, index->span);
-  return a;
-}
-
-static int iter_index(const Block *b, const Node *var) {
-  for (int i = 0; i < b->iter_vars.len; i++)
-    if (AS(IterVar, b->iter_vars.at[i])->var == var) return i;
-  return -1;
-}
-
-/* Which values of its variables make the block touch what is needed. */
-static void solve(const Block *b, Node *region, const Touched *need, Domain *domains,
-                  Analyzer *facts) {
-  NodeVec dims = AS(BufferRegion, region)->region;
-  for (int d = 0; d < dims.len; d++) {
-    Range *r = AS(Range, dims.at[d]);
-    Node *offset, *var = variable_of(r->min, &offset);
-    int i = var ? iter_index(b, var) : -1;
-    if (i < 0 || !expr_is_one(r->extent) || !need->lo.at[d]) continue;
-    Range *own = AS(Range, AS(IterVar, b->iter_vars.at[i])->dom);
-    Node *lo = arith_simplify(facts, expr_sub(need->lo.at[d], offset));
-    Node *n = expr_add(expr_sub(need->hi.at[d], need->lo.at[d]), int_imm(lo->dtype, 1, lo->span));
-    Node *extent = arith_simplify(facts, n), *end = expr_add(own->min, own->extent);
-    /* More than all of it is all of it. */
-    if (arith_can_prove(facts, expr_binary(NK_GE, extent, own->extent, lo->span))) continue;
-    if (domains[i].min && !(arith_can_prove_equal(facts, domains[i].min, lo) &&
-                            arith_can_prove_equal(facts, domains[i].extent, extent))) {
-      domains[i].min = NULL; /* two dimensions ask for different steps: all of them */
-      continue;
-    }
-    bool below = !arith_can_prove(facts, expr_binary(NK_GE, lo, own->min, lo->span));
-    bool above = !arith_can_prove(facts, expr_binary(NK_LE, expr_add(lo, extent), end, lo->span));
-    domains[i] = (Domain){lo, extent, below || above};
-  }
-}
-
 /* ---- building the nest at its new place ---- */
 
 static Node *new_nest(ScheduleCall *c, Block *b, const Domain *domains, bool keep_unit_loops) {
@@ -224,7 +172,8 @@ static NodeVec with_thread_loops(const Move *m, NodeVec loops, Node *buffer) {
   NodeVec out = {0};
   for each (Node *, s, &m->to.path)
     if (IS(For, *s) && AS(For, *s)->loop_kind == LOOP_THREAD &&
-        str_begins(AS(For, *s)->thread_tag, "threadIdx."))
+        (str_begins(AS(For, *s)->thread_tag, "threadIdx.") ||
+         str_begins(AS(For, *s)->thread_tag, "vthread")))
       vec_push(&out, *s);
   for each (Node *, l, &loops) vec_push(&out, *l);
   return out;
@@ -380,13 +329,16 @@ static void finish_move(Move *m) {
   Place under = m->to;
   vec_push(&under.path, AS(For, m->loop)->body); /* the loop itself is known below it */
   Analyzer *facts = facts_at(&under);
-  Domain domains[64] = {{0}};
-  if (m->block->iter_vars.len > 64)
+  Domain domains[MAX_VARIABLES] = {{0}};
+  if (m->block->iter_vars.len > MAX_VARIABLES)
     schedule_fail(c, &m->block->node, "the block has too many axes");
   NodeVec regions = m->reverse ? m->block->reads : m->block->writes;
+  bool is_first = true;
   for each (Node *, r, &regions) {
     Touched need = need_of(m, AS(BufferRegion, *r)->buffer, facts);
-    if (need.lo.len) solve(m->block, *r, &need, domains, facts);
+    if (!need.lo.len) continue;
+    add_domains(m->block, *r, &need, m->reverse, is_first, domains, facts);
+    is_first = false;
   }
   for each (Node *, r, &regions) {
     if (!m->reverse) break;

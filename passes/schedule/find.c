@@ -16,10 +16,12 @@ static WalkResult note_block(Walker *w, Node *n) {
   return node_family(n->kind) == FAMILY_STMT ? WALK_ON : WALK_PRUNE;
 }
 
-/* The function that a name of a block is looked up in. */
+/* The function that a name of a block is looked up in. A schedule of one function knows it as
+ * "main", too. */
 static const char *function_for(ScheduleCall *c, const char *func) {
   Node *module = schedule_module(c->schedule);
-  if (!func) func = schedule_working_on(c->schedule);
+  bool is_alone = AS(IRModule, module)->functions.len == 1;
+  if (!func || (is_alone && str_same(func, "main"))) func = schedule_working_on(c->schedule);
   if (func) {
     if (!IS(PrimFunc, module_find(module, func)))
       schedule_fail(c, NULL, "the module has no tensor program '%s'", func);

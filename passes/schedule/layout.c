@@ -235,6 +235,12 @@ static void begin_layout(Relayout *l, Node *at) {
   l->new = gc_copy(&copy, sizeof copy);
 }
 
+static bool is_identity(const IndexMap *m) {
+  for (int i = 0; i < m->inputs.len; i++)
+    if (i >= m->outputs.len || m->outputs.at[i] != m->inputs.at[i]) return false;
+  return m->outputs.len == m->inputs.len;
+}
+
 void primitive_transform_layout(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
   Relayout l = {
@@ -243,6 +249,7 @@ void primitive_transform_layout(ScheduleCall *c) {
   NodeVec shape = AS(Buffer, l.old)->shape;
   l.map = index_map_arg(c, 2, shape.len, index_dtype(shape));
   l.pad = c->args.at[3];
+  if (is_identity(l.map)) return;
   need_plain_buffer(c, l.func, l.old, ref->node);
   begin_layout(&l, ref->node);
   bool pads = l.padding && !expr_is_zero(l.padding);

@@ -39,10 +39,26 @@ static Node *patch_buffers(Patch *p, Mutator *m, Node *n) {
   return out;
 }
 
+/* What points to the elements points to those of the new buffer, where they stand at the same
+ * places: the pointer itself, and other buffers over it. */
+static Node *patch_pointer(Patch *p, Node *n) {
+  Node *old = AS(Buffer, p->from)->data, *new = AS(Buffer, p->to)->data;
+  if (!p->redirecting || p->indices || n == p->from) return n;
+  if (IS(Var, n)) return n == old ? new : n;
+  if (AS(Buffer, n)->data != old) return n;
+  Node *known = map_get(&p->aliases, n);
+  if (known) return known;
+  Buffer copy = *AS(Buffer, n);
+  copy.data = new;
+  Node *alias = gc_copy(&copy, sizeof copy);
+  map_set(&p->aliases, n, alias);
+  return alias;
+}
+
 static Node *patch_node(Mutator *m, Node *n) {
   Patch *p = (Patch *)(void *)m;
   bool access = IS(BufferLoad, n) || IS(BufferStore, n) || IS(BufferRegion, n);
-  if (IS(Buffer, n) || IS(Var, n)) return n;
+  if (IS(Buffer, n) || IS(Var, n)) return patch_pointer(p, n);
   Node *out = p->redirecting && access ? patch_buffers(p, m, n) : patch_below(p, m, n);
   if (n == p->beside && p->front) out = stmt_seq(NODES(p->front, out), n->span);
   if (n == p->beside && p->behind) out = stmt_seq(NODES(out, p->behind), n->span);

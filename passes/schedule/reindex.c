@@ -287,7 +287,7 @@ static void reindex_cache(ScheduleCall *c, bool reads) {
   if (!index_map_shape(map, extents, arith_new(), &shape))
     schedule_fail(c, r.ref->node, "the shape that the map makes is not known");
   r.at = index_map_apply(map, vars, c->span);
-  const char *scope = text_arg(c, 2, "storage_scope");
+  const char *scope = scope_arg(c, 2);
   finish_reindex(&r, new_buffer(&r, scope, scope, shape));
 }
 

@@ -107,8 +107,10 @@ NodeVec consumers_of(Node *scope, Node *block);
 const char *why_not_complete(Node *scope, Node *block);
 const char *why_not_reduction(Node *scope, Node *block);
 bool mentions(Node *n, const Node *var);
-/* The buffer of the region with the number of argument 1; `kind` is what the block does to it. */
+/* The buffer of the region with the number that argument 1 is, of that name, or itself; the
+ * argument becomes the number. `kind` is what the block does to it. */
 Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind);
+const char *scope_arg(ScheduleCall *c, int i); /* the name of a storage scope (buffer.c) */
 /* Refuses a buffer that no block around the place owns. */
 void need_internal_buffer(ScheduleCall *c, const Place *p, Node *buffer);
 /* The same, and one that is used outside of the block that the place's last block stands in. */
@@ -183,12 +185,29 @@ typedef struct Patch {
   Node *from, *to;        /* buffers */
   const NodeVec *indices; /* of the redirected accesses; NULL: the same as before */
   bool redirecting;
+  Map aliases; /* buffers over the pointer of `from` to those over that of `to` */
 } Patch;
 void patch(Patch *p, const char *func);
 /* The level of the statement of a place that can be copied for or back beside: one that holds none
  * of `apart`, or an element of the innermost sequence that is so. */
 int level_of(const Place *p, Node *scope, NodeVec apart);
 Place place_prefix(const Place *p, int n); /* its first n statements */
+
+/* ---- what a block that moves runs over (domain.c) ---- */
+
+enum { MAX_VARIABLES = 64 };
+
+/* What a variable of the block runs over: [min, min + extent), or all of its domain (min NULL). */
+typedef struct Domain {
+  Node *min, *extent;
+  bool guarded; /* it may reach over the end of the variable's own domain */
+} Domain;
+
+/* Lets the block's variables run over what makes the region touch all that is needed, beside what
+ * they run over already (unless this is the first region); `inside`: over what makes it touch
+ * nothing else. */
+void add_domains(const Block *b, Node *region, const Touched *need, bool inside, bool is_first,
+                 Domain *domains, Analyzer *facts);
 
 /* ---- taking blocks out (inline.c) ---- */
 

@@ -83,14 +83,6 @@ bool mentions(Node *n, const Node *var) {
   return n && !walk(&w, n);
 }
 
-Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind) {
-  int64_t i = int_arg(c, 1, "the index of a buffer");
-  if (i < 0 || i >= regions.len)
-    schedule_fail(c, &b->node, "block '%s' has %d buffers that it %s, but the index is %lld",
-                  b->name, regions.len, kind, (long long)i);
-  return AS(BufferRegion, regions.at[i])->buffer;
-}
-
 /* The number of the region of a buffer, or -1. `name` in place of a buffer: by its name. */
 static int region_of(NodeVec regions, const Node *buffer, const char *name) {
   for (int i = 0; i < regions.len; i++) {
@@ -98,6 +90,23 @@ static int region_of(NodeVec regions, const Node *buffer, const char *name) {
     if (b == buffer || (name && str_same(AS(Buffer, b)->name, name))) return i;
   }
   return -1;
+}
+
+Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind) {
+  Node *arg = c->args.at[1];
+  const char *name = IS(StringImm, arg) ? AS(StringImm, arg)->value
+                     : IS(Buffer, arg)  ? AS(Buffer, arg)->name
+                                        : NULL;
+  if (name) {
+    int n = region_of(regions, arg, IS(Buffer, arg) ? NULL : name);
+    if (n < 0) schedule_fail(c, &b->node, "block '%s' %s no buffer '%s'", b->name, kind, name);
+    c->args.at[1] = int_imm(INT32, n, c->span);
+  }
+  int64_t i = int_arg(c, 1, "the index of a buffer");
+  if (i < 0 || i >= regions.len)
+    schedule_fail(c, &b->node, "block '%s' has %d buffers that it %s, but the index is %lld",
+                  b->name, regions.len, kind, (long long)i);
+  return AS(BufferRegion, regions.at[i])->buffer;
 }
 
 /* ("write", 1) */
@@ -172,7 +181,8 @@ static WalkResult find_other_use(Walker *w, Node *n) {
     MatchBufferRegion *m = AS(MatchBufferRegion, n);
     if (m->buffer == &b->node || AS(BufferRegion, m->source)->buffer == &b->node) return WALK_STOP;
   }
-  return IS(Buffer, n) ? WALK_PRUNE : WALK_ON;
+  if (!IS(Buffer, n)) return WALK_ON;
+  return n != &b->node && AS(Buffer, n)->data == b->data ? WALK_STOP : WALK_PRUNE;
 }
 
 void need_direct_accesses(ScheduleCall *c, const char *func, Node *buffer, Node *at) {

@@ -108,6 +108,12 @@ static const char *tuning_of(const char *cpu) {
   return str_begins(cpu, "znver") ? "+prefer-no-scatter" : "";
 }
 
+/* AVX-512 that is asked for beside a processor without it has registers of 512 bits: LLVM takes
+ * them for not there, and then has no instruction for what it makes. */
+static const char *wide_registers(const char *more) {
+  return strstr(more, "+avx512") && !strstr(more, "evex512") ? "+evex512" : "";
+}
+
 static Choice choose(const Target *target) {
   const char *triple = target_option(target, "mtriple"), *cpu = target_option(target, "mcpu");
   const char *host = take(LLVMGetDefaultTargetTriple()), *more = target_option(target, "mattr");
@@ -121,7 +127,7 @@ static Choice choose(const Target *target) {
   bool is_host = machine_is_host(c.triple);
   c.cpu = !native ? cpu : is_host ? take(LLVMGetHostCPUName()) : "";
   const char *own = native && is_host ? take(LLVMGetHostCPUFeatures()) : "";
-  c.features = joined(joined(tuning_of(c.cpu), own), more);
+  c.features = joined(joined(tuning_of(c.cpu), own), joined(wide_registers(more), more));
   if (native && !is_host && !*more) c.features = architectures[arch].features;
   c.is_own = native && !*more;
   return c;
