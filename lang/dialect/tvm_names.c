@@ -114,19 +114,25 @@ static Value tvm_list_global_func_names(BuiltinCall *call) {
 
 /* ---- comparing ---- */
 
-static bool equal_nodes(BuiltinCall *call, const char **why) {
-  for (int i = 0; i < 2; i++)
-    if (ARG(i).type != &type_node)
-      raise("TypeError", SPAN(i), "expected IR to compare, found %s", value_type_name(ARG(i)));
-  return node_equal(ARG(0).node, ARG(1).node, value_truth(ARG(2), SPAN(2)), why);
+/* IR, or what attributes hold: numbers, texts, lists and dicts of such. */
+static Node *compared(Value v, Span span) {
+  return v.type == &type_node ? v.node : to_attr(value_plain(v), span);
 }
-static Value tvm_structural_equal(BuiltinCall *call) { return value_bool(equal_nodes(call, NULL)); }
+static bool equal_nodes(BuiltinCall *call, Node *sides[2], const char **why) {
+  for (int i = 0; i < 2; i++) sides[i] = compared(ARG(i), SPAN(i));
+  return node_equal(sides[0], sides[1], value_truth(ARG(2), SPAN(2)), why);
+}
+static Value tvm_structural_equal(BuiltinCall *call) {
+  Node *sides[2];
+  return value_bool(equal_nodes(call, sides, NULL));
+}
 
 static Value tvm_assert_structural_equal(BuiltinCall *call) {
+  Node *sides[2];
   const char *why = NULL;
-  if (!equal_nodes(call, &why))
-    raise("AssertionError", call->span, "the two differ at %s; left and right:\n%s", why,
-          ir_print_diff(ARG(0).node, ARG(1).node));
+  if (!equal_nodes(call, sides, &why))
+    raise("ValueError", call->span, "the two differ at %s; left and right:\n%s", why,
+          ir_print_diff(sides[0], sides[1]));
   return value_none();
 }
 
@@ -145,6 +151,8 @@ static Value tvm_verify(BuiltinCall *call) {
 static const Builtin tvm_builtins[] = {
     {"register_func", "func_name, f=None, override=False", tvm_register_func,
      "registers a function for call_packed"},
+    {"register_global_func", "func_name, f=None, override=False", tvm_register_func,
+     "registers a function for call_packed"},
     {"get_global_func", "name, allow_missing=False", tvm_get_global_func, "a registered function"},
     {"list_global_func_names", "", tvm_list_global_func_names, "names of all registered functions"},
     {"load_module", "path", tvm_load_module, "a library made by tvms build"},
@@ -156,7 +164,7 @@ static const Builtin ir_builtins[] = {
     {"structural_equal", "lhs, rhs, map_free_vars=False", tvm_structural_equal,
      "are two pieces of IR equal, but for names?"},
     {"assert_structural_equal", "lhs, rhs, map_free_vars=False", tvm_assert_structural_equal,
-     "raises AssertionError with the first difference"},
+     "raises ValueError with the first difference"},
     {"structural_hash", "node, map_free_vars=False", tvm_structural_hash,
      "a hash that equal nodes share"},
     {"verify", "node", tvm_verify, "is the IR well-formed?"},
