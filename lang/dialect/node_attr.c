@@ -296,6 +296,14 @@ static Value node_same_as(BuiltinCall *call) {
   Value other = call->args[0];
   return value_bool(other.type == &type_node && other.node == call->self.node);
 }
+static Value sinfo_is_base_of(BuiltinCall *call) {
+  Node *derived = to_sinfo(call->args[0], call->spans[0]);
+  return value_bool(sinfo_check(call->self.node, derived, NULL) == SINFO_YES);
+}
+static const Builtin sinfo_methods[] = {
+    {"is_base_of", "derived", sinfo_is_base_of, "does every value of the other belong to it?"},
+};
+
 static const Builtin node_methods[] = {
     {"same_as", "other", node_same_as, "the same node, not only an equal one?"},
     {"script", "*rest, show_meta=False, style='default', **more", node_script,
@@ -332,7 +340,10 @@ static Value special_attr(Value v, const char *name, Span span) {
   if (IS(IndexMap, n)) return index_map_attr(v, name);
   if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);
   if (IS(GlobalVar, n) && str_same(name, "name")) return value_str(AS(GlobalVar, n)->name);
-  if (node_is_sinfo(n)) return sinfo_attr(v, name);
+  if (node_is_sinfo(n)) {
+    Value x = sinfo_attr(v, name);
+    return x.type ? x : builtin_method(sinfo_methods, 1, v, name);
+  }
   if (node_is_relax(n)) return relax_attr(v, name, span);
   return node_is_expr(n) ? expr_attr(v, name) : value_absent();
 }

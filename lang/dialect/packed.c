@@ -199,9 +199,9 @@ _Noreturn static void raise_failure(Span span) {
   const DiagVec *faults = sanitizer_faults();
   if (faults) raise_faults(faults, span);
   const char *text = tvms_last_error();
-  if (raised && str_ends(text, raised_text))
-    error_raise(raised); /* the interpreter adds the place */
-  raise(str_begins(text, "assertion failed") ? "AssertionError" : "RuntimeError", span, "%s", text);
+  /* The interpreter puts the place before what is said. */
+  if (raised && str_ends(text, raised_text)) error_raise(raised);
+  raise(strstr(text, "assertion failed") ? "AssertionError" : "RuntimeError", span, "%s", text);
 }
 
 static Value packed_call(Value f, CallArgs *args) {
