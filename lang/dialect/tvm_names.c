@@ -1,6 +1,7 @@
 /* tvm_names.c -- the namespace tvm: building and running modules, the registry of packed functions,
  * comparing, and the libraries tvm.ir, tvm.tir and tvm.relax. */
 #include "lang/dialect/packed.h"
+#include "lang/builtin/tensor.h"
 #include "lang/dialect/build_target.h"
 #include "target/extern_library.h"
 #include "lang/dialect/node_class.h"
@@ -114,12 +115,24 @@ static Value tvm_list_global_func_names(BuiltinCall *call) {
 
 /* ---- comparing ---- */
 
-/* IR, or what attributes hold: numbers, texts, lists and dicts of such. */
-static Node *compared(Value v, Span span) {
-  return v.type == &type_node ? v.node : to_attr(value_plain(v), span);
+/* A node, or what holds nodes: lists, dicts, numbers, text and tensors as attributes. */
+static Node *comparable(Value v, Span span) {
+  if (v.type == &type_node) return v.node;
+  if (v.type == &type_tensor) return constant_node(v, span);
+  if (v.type == &type_list || v.type == &type_tuple) {
+    NodeVec items = {0};
+    stack_check(span);
+    for each (Value, x, value_items(v)) vec_push(&items, comparable(*x, span));
+    return MAKE(Array, span, VOID_TYPE, .items = items);
+  }
+  bool is_plain = value_is_none(v) || value_is_integer(v) || v.type == &type_float ||
+                  v.type == &type_str || v.type == &type_dict || is_dtype(v);
+  if (!is_plain) raise("TypeError", span, "expected IR to compare, found %s", value_type_name(v));
+  return to_attr(v, span);
 }
+
 static bool equal_nodes(BuiltinCall *call, Node *sides[2], const char **why) {
-  for (int i = 0; i < 2; i++) sides[i] = compared(ARG(i), SPAN(i));
+  for (int i = 0; i < 2; i++) sides[i] = comparable(ARG(i), SPAN(i));
   return node_equal(sides[0], sides[1], value_truth(ARG(2), SPAN(2)), why);
 }
 static Value tvm_structural_equal(BuiltinCall *call) {
@@ -128,8 +141,8 @@ static Value tvm_structural_equal(BuiltinCall *call) {
 }
 
 static Value tvm_assert_structural_equal(BuiltinCall *call) {
-  Node *sides[2];
   const char *why = NULL;
+  Node *sides[2];
   if (!equal_nodes(call, sides, &why))
     raise("ValueError", call->span, "the two differ at %s; left and right:\n%s", why,
           ir_print_diff(sides[0], sides[1]));
@@ -137,9 +150,7 @@ static Value tvm_assert_structural_equal(BuiltinCall *call) {
 }
 
 static Value tvm_structural_hash(BuiltinCall *call) {
-  if (ARG(0).type != &type_node)
-    raise("TypeError", SPAN(0), "expected IR, found %s", value_type_name(ARG(0)));
-  return value_int((int64_t)(node_hash(ARG(0).node) >> 1));
+  return value_int((int64_t)(node_hash(comparable(ARG(0), SPAN(0))) >> 1));
 }
 
 static Value tvm_verify(BuiltinCall *call) {
