@@ -133,10 +133,25 @@ static Value out_infos(RelaxCall *c) {
   return exprs_value(NODES(sinfo_tuple(infos, c->node.span)));
 }
 
+/* What an operator is registered with, under TVM's names. */
+static Value op_get_attr(BuiltinCall *call) {
+  Value find = library_attr("tvm.relax.op_attrs", "find");
+  Value args[] = {call->self, call->args[0]};
+  return value_call_with(find, 2, args, call->span);
+}
+static Value op_has_attr(BuiltinCall *call) {
+  return value_bool(!value_is_none(op_get_attr(call)));
+}
+static const Builtin op_methods[] = {
+    {"get_attr", "attr_name", op_get_attr, "what the operator is registered with, or None"},
+    {"has_attr", "attr_name", op_has_attr, "is it registered with such?"},
+};
+
 static Value relax_attr(Value v, const char *name, Span span) {
   if (IS(RelaxCall, v.node) && str_same(name, "sinfo_args"))
     return out_infos(AS(RelaxCall, v.node));
   Value said = IS(Op, v.node) ? op_definition_attr(v.node, name) : value_absent();
+  if (!said.type && IS(Op, v.node)) said = builtin_method(op_methods, 2, v, name);
   if (said.type) return said;
   Node *info = sinfo_of(v.node);
   if (str_same(name, "struct_info")) return info ? value_node(info) : value_none();
@@ -324,8 +339,10 @@ static Value thread_of(Node *n) {
 
 /* Today's names of what was struct info. */
 static const char *name_of_then(const char *name) {
-  static const char *const names[][2] = {
-      {"ty_args", "sinfo_args"}, {"ret_ty", "ret_struct_info"}, {"ty", "struct_info"}};
+  static const char *const names[][2] = {{"ty_args", "sinfo_args"},
+                                         {"ret_ty", "ret_struct_info"},
+                                         {"ty", "struct_info"},
+                                         {"struct_info_", "struct_info"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (str_same(name, names[i][0])) return names[i][1];
   return name;
