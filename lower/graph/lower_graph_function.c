@@ -240,14 +240,24 @@ static Node *argument_pointer(Host *h, Node *array, int index, int nbytes) {
   return expr_call("reinterpret", HANDLE, NODES(at), h->span);
 }
 
+/* The dims of a tensor, a shape or a scalar, as far as they are known. */
+static NodeVec dims_of_info(Node *info) {
+  NodeVec dims = {0};
+  if (IS(ShapeStructInfo, info)) return AS(ShapeStructInfo, info)->values;
+  if (IS(PrimStructInfo, info) && AS(PrimStructInfo, info)->value)
+    return NODES(AS(PrimStructInfo, info)->value);
+  sinfo_tensor_shape(info, &dims);
+  return dims;
+}
+
 /* Takes the fields of a tuple whose dims nothing else tells: that binds these. */
 static void bind_tuple_dims(GraphLower *g, HostValue *tuple, Node *sinfo) {
-  NodeVec fields = AS(TupleStructInfo, sinfo)->fields, dims;
+  NodeVec fields = AS(TupleStructInfo, sinfo)->fields;
   for (int i = 0; i < fields.len; i++) {
     bool tells = false;
     if (IS(TupleStructInfo, fields.at[i]))
       bind_tuple_dims(g, field_of(g, tuple, i, fields.at[i]), fields.at[i]);
-    if (!sinfo_tensor_shape(fields.at[i], &dims)) continue;
+    NodeVec dims = dims_of_info(fields.at[i]);
     for each (Node *, d, &dims) tells |= IS(Var, *d) && !map_has(&g->bound, *d);
     if (tells) field_of(g, tuple, i, fields.at[i]);
   }
