@@ -1,4 +1,5 @@
 /* verify_graph.c -- well-formedness of graph functions. */
+#include "ir/arith/arith.h"
 #include "ir/support/stack.h"
 #include "ir/verify_impl.h"
 
@@ -125,6 +126,64 @@ static const char *why_not_param(PrimFunc *f, int i, Node *info) {
   return NULL;
 }
 
+/* What the operands say of the dims of the parameters; each is told by the first that has it. */
+static void bind_dims(Map *dims, PrimFunc *f, NodeVec given) {
+  for (int i = 0; i < given.len; i++) {
+    Node *info = given.at[i], *param = f->params.at[i];
+    NodeVec have;
+    if (IS(PrimStructInfo, info) && AS(PrimStructInfo, info)->value && IS(Var, param))
+      map_set(dims, param, expr_cast(param->dtype, AS(PrimStructInfo, info)->value, info->span));
+    if (!f->buffers.at[i] || !sinfo_tensor_shape(info, &have)) continue;
+    NodeVec shape = AS(Buffer, f->buffers.at[i])->shape;
+    for (int k = 0; k < shape.len; k++)
+      if (IS(Var, shape.at[k]) && !map_has(dims, shape.at[k]))
+        map_set(dims, shape.at[k], expr_cast(shape.at[k]->dtype, have.at[k], info->span));
+  }
+}
+
+static bool dims_differ(Node *want, Node *have) {
+  int64_t a, b;
+  if (want == have) return false;
+  if (expr_is_const_int(want, &a) && expr_is_const_int(have, &b)) return a != b;
+  return arith_can_prove_different(arith_new(), expr_cast(INT64, want, want->span),
+                                   expr_cast(INT64, have, have->span));
+}
+
+/* Shapes of operands and outputs against those of the buffers. */
+static void check_call_dims(Verifier *v, RelaxCall *c, PrimFunc *f, NodeVec given,
+                            const char *name) {
+  Map dims = {0};
+  NodeVec have;
+  bind_dims(&dims, f, given);
+  for (int i = 0; i < given.len; i++) {
+    if (!f->buffers.at[i] || !sinfo_tensor_shape(given.at[i], &have)) continue;
+    NodeVec shape = AS(Buffer, f->buffers.at[i])->shape;
+    for (int k = 0; k < shape.len; k++) {
+      Node *want = substitute(shape.at[k], &dims);
+      if (!dims_differ(want, have.at[k])) continue;
+      verify_fault(v, E0407, &c->node,
+                   "parameter '%s' of '%s' is given %s, but its dimension %d is %s",
+                   AS(Var, f->params.at[i])->name, name, ir_print(given.at[i], NULL), k,
+                   ir_print(want, NULL));
+      return;
+    }
+  }
+}
+
+/* An output in place of an operand has its shape. */
+static void check_inplace(Verifier *v, RelaxCall *c, NodeVec given) {
+  Node *inplace = dict_get(c->attrs, "inplace_indices");
+  const char *why = NULL;
+  for (int i = 0; IS(Array, inplace) && i < AS(Array, inplace)->items.len; i++) {
+    int64_t at = -1;
+    bool known = expr_is_const_int(AS(Array, inplace)->items.at[i], &at) && at >= 0 &&
+                 at < given.len && i < c->sinfo_args.len;
+    if (known && sinfo_check(c->sinfo_args.at[i], given.at[at], &why) == SINFO_NO)
+      verify_fault(v, E0407, &c->node, "output %d is %s in place of operand %d, which is %s: %s", i,
+                   ir_print(c->sinfo_args.at[i], NULL), (int)at, ir_print(given.at[at], NULL), why);
+  }
+}
+
 static void check_tensor_call(Verifier *v, RelaxCall *c) {
   Node *callee = c->args.len ? c->args.at[0] : NULL;
   if (!IS(GlobalVar, callee)) return;
@@ -147,6 +206,8 @@ static void check_tensor_call(Verifier *v, RelaxCall *c) {
                  AS(Var, params.at[i])->name, name, ir_print(given.at[i], NULL), why);
     return;
   }
+  check_call_dims(v, c, AS(PrimFunc, f), given, name);
+  check_inplace(v, c, given);
 }
 
 static void check_call(Verifier *v, RelaxCall *c) {

@@ -332,7 +332,7 @@ Value from_attr(Node *n) {
   }
   if (IS(Dict, n)) {
     Dict *d = AS(Dict, n);
-    Value out = value_dict();
+    Value out = value_attrs();
     for (int i = 0; i < d->keys.len; i++)
       value_dict_set(out, value_str(d->keys.at[i]), from_attr(d->values.at[i]), n->span);
     return out;

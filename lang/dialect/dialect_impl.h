@@ -306,6 +306,7 @@ void pattern_hooks_start(void);
 Value target_namespace(void);        /* what stdlib/module/tvm/target.tvms is made of */
 Value pattern_namespace(void);       /* ... of stdlib/module/tvm/relax/dpl.tvms */
 Value pattern_files_namespace(void); /* ... of stdlib/module/tvm/relax/backend/library.tvms */
+Value analysis_namespace(void);      /* the C part of stdlib/module/tvm/relax/analysis.tvms */
 Value measure_namespace(void);       /* the same of stdlib/module/tvm/measure.tvms */
 
 /* library_pass.c: an option of a pass as text, and what a text stands for. */

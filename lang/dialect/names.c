@@ -387,6 +387,7 @@ void dialect_start(void) {
   namespace_register("_build", build_namespace);
   namespace_register("_target", target_namespace);
   namespace_register("_measure", measure_namespace);
+  namespace_register("_analysis", analysis_namespace);
   namespace_register("_pattern", pattern_namespace);
   namespace_register("_library", pattern_files_namespace);
   namespace_register("tvm.script.parser.ir", ir_namespace);

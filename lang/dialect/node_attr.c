@@ -133,10 +133,25 @@ static Value out_infos(RelaxCall *c) {
   return exprs_value(NODES(sinfo_tuple(infos, c->node.span)));
 }
 
+/* What an operator is registered with, under TVM's names. */
+static Value op_get_attr(BuiltinCall *call) {
+  Value find = library_attr("tvm.relax.op_attrs", "find");
+  Value args[] = {call->self, call->args[0]};
+  return value_call_with(find, 2, args, call->span);
+}
+static Value op_has_attr(BuiltinCall *call) {
+  return value_bool(!value_is_none(op_get_attr(call)));
+}
+static const Builtin op_methods[] = {
+    {"get_attr", "attr_name", op_get_attr, "what the operator is registered with, or None"},
+    {"has_attr", "attr_name", op_has_attr, "is it registered with such?"},
+};
+
 static Value relax_attr(Value v, const char *name, Span span) {
   if (IS(RelaxCall, v.node) && str_same(name, "sinfo_args"))
     return out_infos(AS(RelaxCall, v.node));
   Value said = IS(Op, v.node) ? op_definition_attr(v.node, name) : value_absent();
+  if (!said.type && IS(Op, v.node)) said = builtin_method(op_methods, 2, v, name);
   if (said.type) return said;
   Node *info = sinfo_of(v.node);
   if (str_same(name, "struct_info")) return info ? value_node(info) : value_none();
@@ -319,6 +334,14 @@ static Value node_same_as(BuiltinCall *call) {
   Value other = call->args[0];
   return value_bool(other.type == &type_node && other.node == call->self.node);
 }
+static Value sinfo_is_base_of(BuiltinCall *call) {
+  Node *derived = to_sinfo(call->args[0], call->spans[0]);
+  return value_bool(sinfo_check(call->self.node, derived, NULL) == SINFO_YES);
+}
+static const Builtin sinfo_methods[] = {
+    {"is_base_of", "derived", sinfo_is_base_of, "does every value of the other belong to it?"},
+};
+
 static const Builtin node_methods[] = {
     {"same_as", "other", node_same_as, "the same node, not only an equal one?"},
     {"script", "*rest, show_meta=False, style='default', verbose_expr=False, **more", node_script,
@@ -347,8 +370,10 @@ static Value lanes_value(Node *n) {
 
 /* Today's names of what was struct info. */
 static const char *name_of_then(const char *name) {
-  static const char *const names[][2] = {
-      {"ty_args", "sinfo_args"}, {"ret_ty", "ret_struct_info"}, {"ty", "struct_info"}};
+  static const char *const names[][2] = {{"ty_args", "sinfo_args"},
+                                         {"ret_ty", "ret_struct_info"},
+                                         {"ty", "struct_info"},
+                                         {"struct_info_", "struct_info"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (str_same(name, names[i][0])) return names[i][1];
   return name;
@@ -366,7 +391,10 @@ static Value special_attr(Value v, const char *name, Span span) {
   if (IS(IndexMap, n)) return index_map_attr(v, name);
   if (IS(PrimFunc, n) || IS(Function, n)) return func_attr_value(v, name);
   if (IS(GlobalVar, n) && str_same(name, "name")) return value_str(AS(GlobalVar, n)->name);
-  if (node_is_sinfo(n)) return sinfo_attr(v, name);
+  if (node_is_sinfo(n)) {
+    Value x = sinfo_attr(v, name);
+    return x.type ? x : builtin_method(sinfo_methods, 1, v, name);
+  }
   if (node_is_relax(n)) return relax_attr(v, name, span);
   return node_is_expr(n) ? expr_attr(v, name) : value_absent();
 }

@@ -260,7 +260,7 @@ static Node *infer_call(const OpInfo *info, Node *node) {
 
 /* Operands of the compute: tensors as te operands, gathered in order. */
 static ValueVec *placeholders;
-static bool has_unknown_scalar; /* one whose value no expression holds */
+static bool has_unknown_scalar; /* one whose value no expression holds: a parameter */
 
 static Value placeholder_of(const char *name, Node *info, Span span) {
   NodeVec shape;
@@ -278,8 +278,13 @@ static Value operand_tensor(const OpParam *p, Node *n) {
   if (IS(TensorStructInfo, info)) return placeholder_of(str_format("%c", letter), info, n->span);
   if (IS(PrimStructInfo, info)) {
     Node *value = AS(PrimStructInfo, info)->value;
-    has_unknown_scalar |= !value;
-    if (value && p->kind == PARAM_TENSOR_OR_PRIM) return value_node(value);
+    if (!value) {
+      value = var_new(str_format("%c", letter), AS(PrimStructInfo, info)->elem, n->span);
+      vec_push(placeholders, value_node(value));
+      has_unknown_scalar = true;
+      return value_node(value);
+    }
+    if (p->kind == PARAM_TENSOR_OR_PRIM) return value_node(value);
   }
   if (p->kind != PARAM_TENSORS || !IS(TupleStructInfo, info)) return op_operand_info(p, n);
   ValueVec items = {0};
@@ -302,7 +307,6 @@ static void expand_call(void *context) {
   placeholders = &inputs;
   has_unknown_scalar = false;
   ValueVec args = op_library_args(d, AS(RelaxCall, x->call), operand_tensor);
-  if (has_unknown_scalar) return;
   Value result = value_call_with(d->compute, args.len, args.at, x->call->span);
   if (result.type == &type_tuple || result.type == &type_list) outputs = *value_items(result);
   else if (!value_is_none(result)) vec_push(&outputs, result);
@@ -318,6 +322,7 @@ static Node *legalize_call(const OpInfo *info, Node *node) {
   Error *e = run_library(expand_call, &x);
   placeholders = outer;
   te_scope_end(scope);
+  if (e && has_unknown_scalar) return NULL; /* the form of the program depends on it */
   if (e) raise_about_call(info, e, node->span);
   return x.program;
 }

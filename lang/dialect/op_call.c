@@ -98,6 +98,7 @@ static Node *shape_operand(const OpParam *p, Value v, Span span) {
   bool computed = v.type == &type_node && node_is_relax(v.node) && !IS(ShapeExpr, v.node) &&
                   !IS(RelaxVar, v.node) && IS(ShapeStructInfo, sinfo_of(v.node));
   if (computed && graph) return graph_emit(graph_normalize(v.node), NULL, span);
+  if (v.type == &type_int || is_scalar_expr(v)) unfit(p, "a tuple of dims", v, span);
   Node *shape = to_shape(v, span);
   int64_t dim;
   if (IS(ShapeExpr, shape))

@@ -190,11 +190,18 @@ _Noreturn static void raise_faults(const DiagVec *faults, Span span) {
                   .text = str_text(&text), .span = span, .faults = faults));
 }
 
+/* What a script function raised that compiled code called, and the text that it became. */
+static Error *raised;
+static const char *raised_text;
+
 _Noreturn static void raise_failure(Span span) {
   interrupt_check(span); /* the interpreter stops for it */
   const DiagVec *faults = sanitizer_faults();
   if (faults) raise_faults(faults, span);
-  raise("RuntimeError", span, "%s", tvms_last_error());
+  const char *text = tvms_last_error();
+  /* The interpreter puts the place before what is said. */
+  if (raised && str_ends(text, raised_text)) error_raise(raised);
+  raise(strstr(text, "assertion failed") ? "AssertionError" : "RuntimeError", span, "%s", text);
 }
 
 static Value packed_call(Value f, CallArgs *args) {
@@ -301,7 +308,12 @@ static int invoke_callback(void *self, const TvmsValue *args, const int *types, 
   Error *e = eval_protect(run_callback, &c);
   interrupt_outside = was;
   marshal_end(&c.lent);
-  if (e) return tvms_set_error("%s: %s", e->kind, e->text);
+  if (e) {
+    raised = e;
+    tvms_set_error("%s: %s", e->kind, e->text);
+    raised_text = str_copy_n(tvms_last_error(), strlen(tvms_last_error()));
+    return -1;
+  }
   give_result(&result, ret, ret_type);
   return 0;
 }

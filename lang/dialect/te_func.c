@@ -198,8 +198,15 @@ Node *te_prim_func(const char *name, ValueVec inputs, ValueVec outputs, Span spa
   Needed needed = {0};
   PrimFunc *f = AS(PrimFunc, MAKE(PrimFunc, span, VOID_TYPE, .ret_dtype = VOID_TYPE));
   Map is_param = {0};
-  for each (Value, v, &inputs)
-    add_param(f, te_of(*v)->buffer), map_set(&is_param, te_of(*v)->buffer, f);
+  for each (Value, v, &inputs) {
+    if (value_is_node(*v, NK_Var)) { /* a scalar */
+      vec_push(&f->params, v->node);
+      vec_push(&f->buffers, (Node *)NULL);
+      continue;
+    }
+    add_param(f, te_of(*v)->buffer);
+    map_set(&is_param, te_of(*v)->buffer, f);
+  }
   for each (Value, v, &outputs) {
     if (!te_of(*v)->stage)
       raise("ValueError", span, "'%s' returns one of its operands; compute a copy", name);

@@ -2,6 +2,7 @@
 #include "lang/value/object.h"
 
 Value value_dict(void) { return value_of(&type_dict, NEW(DictObject, .table = {0})); }
+Value value_attrs(void) { return value_of(&type_dict, NEW(DictObject, .is_attrs = true)); }
 
 Value value_dict_get(Value dict, Value key) {
   TableEntry *e = table_find(value_table(dict), key, value_hash(key, (Span){0}));
@@ -250,6 +251,13 @@ static const Builtin methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
+static Value get_attr(Value v, const char *name, Span span) {
+  (void)span;
+  bool is_method = builtin_method(methods, METHODS, v, name).type;
+  if (is_method || !((DictObject *)v.object)->is_attrs) return value_absent();
+  return value_dict_get(v, value_str(name));
+}
+
 static Value binary(AstOp op, Value a, Value b, Span span) {
   if (op != AST_BITOR || a.type != &type_dict || b.type != &type_dict) return value_absent();
   Value r = copy_of(a);
@@ -266,6 +274,7 @@ const ValueType type_dict = {.name = "dict",
                              .repr = repr,
                              .methods = methods,
                              .method_count = METHODS,
+                             .get_attr = get_attr,
                              .get_item = get_item,
                              .set_item = value_dict_set,
                              .del_item = del_item,

@@ -32,7 +32,9 @@ TableEntry *table_next(const Table *t, int *i);
 
 typedef struct DictObject {
   Table table;
+  bool is_attrs; /* of a node: what stands under a key is an attribute, too */
 } DictObject;
+Value value_attrs(void);
 typedef struct SetObject {
   Table table;
   bool frozen;

@@ -34,8 +34,9 @@ typedef struct GraphLower {
   Map values;   /* RelaxVar to its HostValue * */
   Map bound;    /* symbolic Var to its variable in the host function */
   Map escaping; /* RelaxVars bound to new tensors that leave the function: they need an object */
-  bool poison;  /* fill memory that is given up with NaN */
-  bool profile; /* record the calls of kernels */
+  DimCheckVec *later; /* dims of parameters, checked when all are bound; NULL: dims at once */
+  bool poison;        /* fill memory that is given up with NaN */
+  bool profile;       /* record the calls of kernels */
 } GraphLower;
 
 /* The value of a leaf or a tuple of leaves (lower_graph_function.c). */

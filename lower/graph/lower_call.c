@@ -139,7 +139,8 @@ static HostValue *tensor_of_object(GraphLower *g, Node *object, TensorStructInfo
 /* The dims as checked: numbers and bound variables, about which no later check must ask. */
 static NodeVec bind_and_check(GraphLower *g, DimCheck check) {
   DimCheckVec later = {0};
-  host_bind_dims(g->host, check, &g->bound, &later);
+  host_bind_dims(g->host, check, &g->bound, g->later ? g->later : &later);
+  if (g->later) return check.actual;
   host_check_dims(g->host, &later, &g->bound);
   return graph_dims(g, check.dims);
 }

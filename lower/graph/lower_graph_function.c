@@ -240,14 +240,24 @@ static Node *argument_pointer(Host *h, Node *array, int index, int nbytes) {
   return expr_call("reinterpret", HANDLE, NODES(at), h->span);
 }
 
+/* The dims of a tensor, a shape or a scalar, as far as they are known. */
+static NodeVec dims_of_info(Node *info) {
+  NodeVec dims = {0};
+  if (IS(ShapeStructInfo, info)) return AS(ShapeStructInfo, info)->values;
+  if (IS(PrimStructInfo, info) && AS(PrimStructInfo, info)->value)
+    return NODES(AS(PrimStructInfo, info)->value);
+  sinfo_tensor_shape(info, &dims);
+  return dims;
+}
+
 /* Takes the fields of a tuple whose dims nothing else tells: that binds these. */
 static void bind_tuple_dims(GraphLower *g, HostValue *tuple, Node *sinfo) {
-  NodeVec fields = AS(TupleStructInfo, sinfo)->fields, dims;
+  NodeVec fields = AS(TupleStructInfo, sinfo)->fields;
   for (int i = 0; i < fields.len; i++) {
     bool tells = false;
     if (IS(TupleStructInfo, fields.at[i]))
       bind_tuple_dims(g, field_of(g, tuple, i, fields.at[i]), fields.at[i]);
-    if (!sinfo_tensor_shape(fields.at[i], &dims)) continue;
+    NodeVec dims = dims_of_info(fields.at[i]);
     for each (Node *, d, &dims) tells |= IS(Var, *d) && !map_has(&g->bound, *d);
     if (tells) field_of(g, tuple, i, fields.at[i]);
   }
@@ -258,6 +268,7 @@ static void bind_tuple_dims(GraphLower *g, HostValue *tuple, Node *sinfo) {
 static void lower_parameters(GraphLower *g, Function *f) {
   Host *h = g->host;
   DimCheckVec checks = {0};
+  g->later = &checks;
   for (int i = 0; i < f->params.len; i++) {
     RelaxVar *p = AS(RelaxVar, f->params.at[i]);
     HostValue *v;
@@ -285,13 +296,25 @@ static void lower_parameters(GraphLower *g, Function *f) {
   for each (Node *, p, &f->params)
     if (IS(TupleStructInfo, sinfo_of(*p)))
       bind_tuple_dims(g, map_get(&g->values, *p), sinfo_of(*p));
+  g->later = NULL;
   host_check_dims(h, &checks, &g->bound);
   for each (Node *, p, &f->params) {
     HostValue *v = map_get(&g->values, *p);
+    Node *info = sinfo_of(*p);
     NodeVec dims;
-    if (v->kind == HOST_TENSOR && sinfo_tensor_shape(sinfo_of(*p), &dims))
-      v->dims = graph_dims(g, dims);
+    if (v->kind == HOST_TENSOR && sinfo_tensor_shape(info, &dims)) v->dims = graph_dims(g, dims);
+    if (v->kind == HOST_SHAPE && AS(ShapeStructInfo, info)->known)
+      v->dims = graph_dims(g, AS(ShapeStructInfo, info)->values);
   }
+}
+
+/* A result that is declared as more than what its value is known to be is checked. */
+static HostValue *lower_result(GraphLower *g, Function *f) {
+  Node *body = AS(SeqExpr, f->body)->body;
+  HostValue *v = graph_operand(g, body);
+  const char *why = NULL;
+  bool known = !f->ret_sinfo || sinfo_check(f->ret_sinfo, sinfo_of(body), &why) == SINFO_YES;
+  return known ? v : graph_match(g, v, f->ret_sinfo, "the return value");
 }
 
 /* Memory is planned for no more than the bounds that the function promises. */
@@ -337,7 +360,7 @@ static Node *lower_function(Node *module, Function *f, const char *name, const T
   SeqExpr *body = AS(SeqExpr, f->body);
   lower_blocks(&g, body->blocks);
   Node *bits, *type;
-  graph_packed(&g, graph_operand(&g, body->body), &bits, &type, f->node.span);
+  graph_packed(&g, lower_result(&g, f), &bits, &type, f->node.span);
   Node *end = host_call(&h, "tvms_frame_end", INT32, NODES(frame, h.ret, h.ret_type, bits, type));
   host_add(&h, stmt_evaluate(expr_call("ret", INT32, NODES(end), h.span), h.span));
   return host_function(&h, host_body(&h), func_symbol(&f->node), signature_text(f));

@@ -5,6 +5,7 @@
  * output once, and each store takes an element whose place in its buffer, in row-major order, is
  * that of the stored one plus something that no loop changes. */
 #include "lower/memory/memory.h"
+#include "ir/arith/iter_map.h"
 
 /* ---- the form of a nest ---- */
 
@@ -95,6 +96,11 @@ static WalkResult stop_at_unknown(Walker *w, Node *n) {
   return moves || IS(BufferLoad, n) || IS(Call, n) ? WALK_STOP : WALK_ON;
 }
 
+static bool moves(const Copies *c, Node *shift) {
+  Walker w = {.enter = stop_at_unknown, .context = (void *)(uintptr_t)c->nest};
+  return !walk(&w, shift);
+}
+
 static int param_of(PrimFunc *f, Node *buffer) {
   for (int i = 0; i < f->params.len; i++)
     if (f->buffers.at[i] == buffer) return i;
@@ -112,10 +118,13 @@ static bool add_source(Copies *c, Node *value) {
   if (part.param < 0 || in->strides.len || !dtype_equal(in->elem, out->elem)) return false;
   for each (KernelPart, p, c->parts)
     if (p->param == part.param) return false;
-  Node *shift =
-      arith_simplify(c->arith, expr_sub(flat_index(in, l->indices), flat_index(out, s->indices)));
-  Walker w = {.enter = stop_at_unknown, .context = (void *)(uintptr_t)c->nest};
-  if (!walk(&w, shift)) return false;
+  Node *read = flat_index(in, l->indices), *written = flat_index(out, s->indices);
+  Node *shift = arith_simplify(c->arith, expr_sub(read, written));
+  if (moves(c, shift)) { /* digits of a place make it together; bounds would take them apart */
+    read = iter_simplify(read, &c->nest->ranges, arith_of_function(&c->f->node));
+    shift = arith_simplify(c->arith, expr_sub(read, written));
+  }
+  if (moves(c, shift)) return false;
   shift = expr_cast(INT64, shift, shift->span);
   part.from = shift;
   part.to = expr_sub(int_imm(INT64, 0, shift->span), shift);

@@ -9,6 +9,7 @@
 typedef struct Legalize {
   SharedFunctions programs;
   Map by_call; /* hash of a call's key to an ExpansionVec * */
+  const PassContext *context;
 } Legalize;
 
 /* What became of calls with one key: of one operator, with the same struct info of operands and the
@@ -45,10 +46,12 @@ static WalkResult note_var(Walker *w, Node *n) {
   return WALK_ON;
 }
 
-/* Variables of the program that no buffer has as a whole dim: the call must hand them over. */
+/* Variables of the program that are no parameter, and that no buffer has as a whole dim: the call
+ * must hand them over. */
 static NodeVec extra_vars(PrimFunc *f) {
   DimVars d = {0};
   Walker w = {.enter = note_var, .context = &d};
+  for each (Node *, p, &f->params) define(&d, *p);
   for each (Node *, b, &f->buffers) {
     if (!*b) continue;
     for each (Node *, dim, &AS(Buffer, *b)->shape) {
@@ -92,14 +95,16 @@ static bool shapes_are_known(Node *n) {
          (sinfo_tensor_shape(info, &dims) && !dtype_is_void(AS(TensorStructInfo, info)->elem));
 }
 
-/* Tensor operands, those inside tuples too, in the order the program takes them. */
-static bool tensor_operands(NodeVec args, NodeVec *out) {
+/* Tensor operands, those inside tuples too, and scalars whose value nothing tells, in the order the
+ * program takes them. */
+static bool program_operands(NodeVec args, NodeVec *out) {
   for each (Node *, a, &args) {
     if (!shapes_are_known(*a)) return false;
     Node *info = sinfo_of(*a);
-    if (IS(TensorStructInfo, info)) vec_push(out, *a);
+    bool scalar = IS(PrimStructInfo, info) && !AS(PrimStructInfo, info)->value;
+    if (IS(TensorStructInfo, info) || scalar) vec_push(out, *a);
     else if (IS(Tuple, *a)) {
-      if (!tensor_operands(AS(Tuple, *a)->fields, out)) return false;
+      if (!program_operands(AS(Tuple, *a)->fields, out)) return false;
     } else if (IS(TupleStructInfo, info))
       for (int i = 0; i < AS(TupleStructInfo, info)->fields.len; i++)
         vec_push(out,
@@ -150,8 +155,10 @@ static Node *legalized(Legalize *l, Node *n) {
   Node *value = info && info->is_pure ? sinfo_value(c->sinfo, n->span) : NULL;
   if (value) return value;
   NodeVec operands = {0};
-  bool known = info && info->legalize && shapes_are_known(n) && !IS(ObjectStructInfo, c->sinfo) &&
-               tensor_operands(c->args, &operands);
+  if (info && pass_option_lists(l->context, "skip_ops", info->name)) return n;
+  bool gives_tensors = IS(TensorStructInfo, c->sinfo) || IS(TupleStructInfo, c->sinfo);
+  bool known = info && info->legalize && gives_tensors && shapes_are_known(n) &&
+               program_operands(c->args, &operands);
   Expansion *x = known ? expand(l, info, n) : NULL;
   if (!x || !x->global) return n;
   NodeVec args = NODES(x->global, tuple_of(operands, n->span)), outs = {0};
@@ -180,8 +187,7 @@ static Node *rewrite(Mutator *m, Node *n) {
 }
 
 Node *pass_legalize_ops(Node *module, const PassContext *context) {
-  (void)context;
-  Legalize l = {.programs = {.module = module}};
+  Legalize l = {.programs = {.module = module}, .context = context};
   IRModule *m = AS(IRModule, module);
   for (int i = 0; i < m->functions.len; i++) {
     if (!IS(Function, m->functions.at[i])) continue;

@@ -184,6 +184,14 @@ static Node *concrete_shape(GraphFrame *g, NodeVec dims, Span span) {
   return MAKE(ShapeExpr, span, VOID_TYPE, .sinfo = info, .values = values);
 }
 
+/* A scalar of which only the dtype was known. */
+static Node *prim_of_value(const GraphValue *v, PrimStructInfo *info, Span span) {
+  Node *number = v->type == TVMS_FLOAT ? float_imm(info->elem, v->bits.f, span)
+                                       : int_imm(info->elem, v->bits.i, span);
+  Node *known = MAKE(PrimStructInfo, span, VOID_TYPE, .elem = info->elem, .value = number);
+  return MAKE(PrimValue, span, VOID_TYPE, .sinfo = known, .value = number);
+}
+
 /* The call with what its operands are now in place of what is known of them. */
 static RelaxCall *concrete_call(GraphFrame *g, RelaxCall *c, const OpInfo *info) {
   RelaxCall *copy = AS(RelaxCall, gc_copy(c, sizeof *c));
@@ -197,8 +205,9 @@ static RelaxCall *concrete_call(GraphFrame *g, RelaxCall *c, const OpInfo *info)
       NodeVec dims = {0};
       for (int i = 0; v.type == TVMS_SHAPE && i < tvms_shape_ndim(v.bits.p); i++)
         vec_push(&dims, int_imm(INT64, tvms_shape_dims(v.bits.p)[i], span));
-      n = v.type == TVMS_SHAPE
-              ? concrete_shape(g, dims, span)
+      n = v.type == TVMS_SHAPE ? concrete_shape(g, dims, span)
+          : IS(PrimStructInfo, sinfo_of(n))
+              ? prim_of_value(&v, AS(PrimStructInfo, sinfo_of(n)), span)
               : MAKE(RelaxVar, span, VOID_TYPE, .sinfo = info_of_value(&v, span), .name = "x");
     }
     vec_push(&copy->args, n);
@@ -215,6 +224,7 @@ static bool is_known(Node *info) {
     return true;
   }
   if (IS(ShapeStructInfo, info)) return AS(ShapeStructInfo, info)->known;
+  if (IS(PrimStructInfo, info)) return AS(PrimStructInfo, info)->value;
   if (!IS(TensorStructInfo, info)) return !IS(ObjectStructInfo, info);
   return sinfo_tensor_shape(info, &dims) && !dtype_is_void(AS(TensorStructInfo, info)->elem);
 }

@@ -277,6 +277,22 @@ static Value method_nonzero(BuiltinCall *c) {
   View mask = view_of(tensor_cast(&v, BOOL, c->span));
   return value_tuple(places_of(&mask, c->span));
 }
+/* Indices as `mode` brings them into 0 .. n - 1: "raise" leaves them as they are. */
+static Value taken_places(Value indices, int64_t n, Value mode, Span span) {
+  const char *how = value_as_text(mode, "mode", span);
+  bool wrap = str_same(how, "wrap");
+  if (!wrap && !str_same(how, "clip")) {
+    if (!str_same(how, "raise"))
+      raise("ValueError", span, "mode is 'raise', 'wrap' or 'clip', not '%s'", how);
+    return indices;
+  }
+  View list = view_of(tensor_of(indices, span));
+  Value out = tensor_cast(&list, INT64, span);
+  int64_t *at = (int64_t *)(void *)view_of(out).data, count = view_size(&list);
+  for (int64_t i = 0; n && i < count; i++)
+    at[i] = wrap ? (at[i] % n + n) % n : at[i] < 0 ? 0 : at[i] >= n ? n - 1 : at[i];
+  return is_int(indices) ? value_int(at[0]) : out;
+}
 static Value method_take(BuiltinCall *c) {
   Value x = c->self.type ? c->self : tensor_of(c->args[0], c->span);
   Value *args = c->self.type ? c->args : c->args + 1;
@@ -284,26 +300,28 @@ static Value method_take(BuiltinCall *c) {
   ValueVec parts = {0};
   if (value_is_none(args[1])) {
     int64_t size = view_size(&v);
-    View list = view_of(tensor_of(args[0], c->span));
+    View list = view_of(tensor_of(taken_places(args[0], size, args[2], c->span), c->span));
     Value line = tensor_reshaped(x, 1, &size, c->span);
     return tensor_get_item(line, checked_list(&list, size, c->span), c->span);
   }
   int axis = axis_arg(args[1], v.ndim, c->span);
   for (int i = 0; i < axis; i++)
     vec_push(&parts, value_slice(value_none(), value_none(), value_none()));
-  Value list = is_int(args[0]) ? args[0] : tensor_of(args[0], c->span);
-  vec_push(&parts, list);
+  Value at = taken_places(args[0], v.shape[axis], args[2], c->span);
+  vec_push(&parts, is_int(at) ? at : tensor_of(at, c->span));
   return tensor_get_item(x, value_tuple(parts), c->span);
 }
 
 static const Builtin methods[] = {
     {"nonzero", "", method_nonzero, "the indices of what is not zero, a tensor for each dimension"},
-    {"take", "indices, axis=None", method_take, "the elements at indices along an axis"},
+    {"take", "indices, axis=None, mode='raise'", method_take,
+     "the elements at indices along an axis"},
 };
 const BuiltinRows index_methods = {methods, sizeof methods / sizeof *methods};
 static const Builtin rows[] = {
     {"nonzero", "a", method_nonzero,
      "the indices of what is not zero, a tensor for each dimension"},
-    {"take", "a, indices, axis=None", method_take, "the elements at indices along an axis"},
+    {"take", "a, indices, axis=None, mode='raise'", method_take,
+     "the elements at indices along an axis"},
 };
 const BuiltinRows index_rows = {rows, sizeof rows / sizeof *rows};
