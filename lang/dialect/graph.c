@@ -201,6 +201,13 @@ Node *graph_visible_info(NodeVec params, Node *body) {
   return sinfo_erase_vars(sinfo_of(body) ? sinfo_of(body) : sinfo_object(), &known);
 }
 
+Node *graph_return_info(Node *given, NodeVec params, Node *body) {
+  Node *found = graph_visible_info(params, body);
+  bool is_finer = sinfo_check(given, found, NULL) == SINFO_YES &&
+                  sinfo_check(found, given, NULL) != SINFO_YES;
+  return is_finer ? found : given;
+}
+
 static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
   if (!def->result) return graph_visible_info(params, body);
   Node *info = sinfo_of(body) ? sinfo_of(body) : sinfo_object();
@@ -210,7 +217,7 @@ static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
       sinfo_check(given, info, &why) == SINFO_NO) /* callers see what is written */
     diag_warning(W0112, def->result->span, "the function returns %s, but is annotated with %s%s%s",
                  ir_print(info, NULL), ir_print(given, NULL), why ? ": " : "", why ? why : "");
-  return given;
+  return graph_return_info(given, params, body);
 }
 
 /* "relax.force_pure": the effects of the body are not seen from outside. */
