@@ -307,6 +307,10 @@ void library_pass_start(void);
 void library_start(void);
 /* A name that stdlib/module/ defines for a namespace made in C: `name` of the file of `dotted`. */
 Value library_attr(const char *dotted, const char *name);
+
+/* An R.rewriter, which is a module, and the same as an object of tvm.relax.dpl. */
+bool value_is_rewriter(Value v);
+Value rewriter_object(Value rewriter, Span span);
 void library_names(const char *dotted, StrVec *out);
 bool library_is_loaded(const char *dotted);
 

@@ -203,8 +203,8 @@ Node *graph_visible_info(NodeVec params, Node *body) {
 
 Node *graph_return_info(Node *given, NodeVec params, Node *body) {
   Node *found = graph_visible_info(params, body);
-  bool is_finer = sinfo_check(given, found, NULL) == SINFO_YES &&
-                  sinfo_check(found, given, NULL) != SINFO_YES;
+  bool is_finer =
+      sinfo_check(given, found, NULL) == SINFO_YES && sinfo_check(found, given, NULL) != SINFO_YES;
   return is_finer ? found : given;
 }
 

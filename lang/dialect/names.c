@@ -323,6 +323,8 @@ void dialect_add_names(Env *globals) {
   env_set(globals, str_intern("tvm"), namespace_import("tvm", (Span){0}));
 }
 
+static Value dpl_namespace(void) { return namespace_import("tvm.relax.dpl", (Span){0}); }
+
 /* Files of TVM's Python packages, by which scripts import what the package has. */
 static const struct {
   const char *package, *files;
@@ -332,6 +334,10 @@ static const struct {
     {"tvm.tir", "expr stmt function buffer op generic", tvm_tir_namespace},
     {"tvm.relax", "expr struct_info block_builder ty utils vm_build type_converter",
      tvm_relax_namespace},
+    {"tvm.relax", "transform", transform_namespace},
+    {"tvm.relax.transform", "transform", transform_namespace},
+    {"tvm.relax.dpl", "pattern context rewrite", dpl_namespace},
+    {"tvm.ir", "transform", transform_namespace},
     {"tvm.te", "operation tensor", te_namespace},
     {"tvm.script", "parser", script_namespace},
     {"tvm.script.parser", "core", script_namespace},

@@ -9,6 +9,9 @@ typedef struct SharedFunctions {
   Map by_hash; /* hash of a function (as a pointer) to a NodeVec * of GlobalVars with it */
 } SharedFunctions;
 
+/* Of a module whose private functions count as added before. */
+SharedFunctions shared_functions_of(Node *module);
+
 /* The GlobalVar of an equal function that was added before, or else of `func` under a name like the
  * hint. A function's struct info, if it is a graph function, is that of the GlobalVar. */
 Node *shared_function(SharedFunctions *s, Node *func, const char *hint);
