@@ -356,6 +356,12 @@ Node *sinfo_join(Node *a, Node *b);
 Node *sinfo_of_call_result(Node *func_sinfo, NodeVec args, Span span);
 /* As it stands, or with all variables erased that are not in `known` (Map of Var to anything). */
 Node *sinfo_erase_vars(Node *sinfo, const Map *known);
+/* Of a function. */
+Node *sinfo_function(NodeVec params, Node *ret, bool is_pure, Span span);
+/* Of what a function with this body returns, without variables that a caller does not know. */
+Node *sinfo_of_result(NodeVec params, Node *body);
+/* `found` if it tells more than `given`, of which it is a part; else `given`. */
+Node *sinfo_finer(Node *given, Node *found);
 /* Struct info of any call, by its callee: operator, function, extern. Raises on bad operands. */
 Node *sinfo_infer_call(Node *call);
 
