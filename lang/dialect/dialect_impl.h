@@ -42,6 +42,8 @@ bool call_has_outputs(const Node *op);
 Node *to_attr(Value v, Span span); /* numbers, text, lists, dicts, None, nodes */
 Value from_attr(Node *attr);
 Node *dict_from_value(Value dict, Span span);
+/* The key of an attribute: today's "tirx.noalias" is "tir.noalias". */
+const char *attr_key(Value key, Span span);
 const char *value_type_name(Value v);
 
 /* Attributes and methods of buffers (buffer_names.c); a vector of dims as a tuple, with constants

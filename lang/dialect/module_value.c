@@ -103,7 +103,7 @@ static Value functions_items(BuiltinCall *call) {
 
 static Value with_module_attr(BuiltinCall *call, Node *value) {
   IRModule m = *AS(IRModule, call->self.node);
-  m.attrs = dict_with(m.attrs, value_as_text(ARG(0), "the key of an attribute", SPAN(0)), value);
+  m.attrs = dict_with(m.attrs, attr_key(ARG(0), SPAN(0)), value);
   return value_node(gc_copy(&m, sizeof m));
 }
 static Value with_attr(BuiltinCall *call) {
@@ -117,8 +117,7 @@ static Value with_attrs(BuiltinCall *call) {
   return value_node(gc_copy(&m, sizeof m));
 }
 static Value get_attr(BuiltinCall *call) {
-  Node *x = dict_get(AS(IRModule, call->self.node)->attrs,
-                     value_as_text(ARG(0), "the key of an attribute", SPAN(0)));
+  Node *x = dict_get(AS(IRModule, call->self.node)->attrs, attr_key(ARG(0), SPAN(0)));
   return from_attr(x);
 }
 static Value without_attr(BuiltinCall *call) { return with_module_attr(call, NULL); }

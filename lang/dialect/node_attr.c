@@ -185,11 +185,11 @@ static Value func_with_attrs_method(BuiltinCall *call);
 static Value func_with_attr_method(BuiltinCall *call) {
   if (call->args[0].type == &type_dict) return func_with_attrs_method(call);
   if (!call->args[1].type) raise("TypeError", call->span, "with_attr() needs a value");
-  const char *key = value_as_text(call->args[0], "the key of an attribute", call->spans[0]);
+  const char *key = attr_key(call->args[0], call->spans[0]);
   return value_node(func_with_attr(call->self.node, key, to_attr(call->args[1], call->spans[1])));
 }
 static Value func_without_attr_method(BuiltinCall *call) {
-  const char *key = value_as_text(call->args[0], "the key of an attribute", call->spans[0]);
+  const char *key = attr_key(call->args[0], call->spans[0]);
   return value_node(func_with_attr(call->self.node, key, NULL));
 }
 static Value func_with_attrs_method(BuiltinCall *call) {

@@ -90,7 +90,7 @@ static void add_name(Str *s, Node *value) {
 static Node *composite_call(ByPattern *p, NodeVec members) {
   Span span = members.at[0]->span;
   Node *attrs = dict_with(dict_new(), "Composite", string_imm(p->pattern.name, span));
-  if (!p->annotate) attrs = dict_with(attrs, "Primitive", int_imm(INT32, 1, span));
+  if (!p->annotate) attrs = dict_with(attrs, "Primitive", int_imm(BOOL, 1, span));
   Str name = {0};
   str_add(&name, "fused");
   for each (Node *, b, &members) add_name(&name, AS(VarBinding, *b)->value);
