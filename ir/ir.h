@@ -391,6 +391,8 @@ Node *module_without(const Node *module, const char *name);
 Map module_index(const Node *module);
 /* A name not yet used in the module: hint, hint_1, ... */
 const char *module_fresh_name(const Node *module, const char *hint);
+/* hint, hint1, ...: of what operators have become. */
+const char *module_numbered_name(const Node *module, const char *hint);
 const char *func_symbol(const Node *func); /* its global_symbol, or NULL for a private one */
 Node *func_attr(const Node *func, const char *key);
 Node *func_with_attr(Node *func, const char *key, Node *value);
