@@ -338,6 +338,7 @@ static const struct {
     {"tvm.relax.transform", "transform", transform_namespace},
     {"tvm.relax.dpl", "pattern context rewrite", dpl_namespace},
     {"tvm.ir", "transform", transform_namespace},
+    {"tvm.runtime", "vm", tvm_relax_namespace},
     {"tvm.te", "operation tensor", te_namespace},
     {"tvm.script", "parser", script_namespace},
     {"tvm.script.parser", "core", script_namespace},

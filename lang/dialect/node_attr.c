@@ -39,6 +39,17 @@ static Value prim_info_attr(PrimStructInfo *p, const char *name) {
   return value_absent();
 }
 
+/* Does all of `derived` belong to this, too? */
+static Value sinfo_is_base_of(BuiltinCall *call) {
+  Value derived = call->args[0];
+  if (derived.type != &type_node || !node_is_sinfo(derived.node))
+    raise("TypeError", call->spans[0], "expected struct info, found %s", value_type_name(derived));
+  return value_bool(sinfo_check(call->self.node, derived.node, NULL) == SINFO_YES);
+}
+static const Builtin sinfo_methods[] = {
+    {"is_base_of", "derived", sinfo_is_base_of, "does every value of `derived` belong to this?"},
+};
+
 static Value sinfo_attr(Value v, const char *name) {
   NodeVec dims;
   if (IS(TensorStructInfo, v.node)) {
@@ -58,10 +69,12 @@ static Value sinfo_attr(Value v, const char *name) {
     if (str_same(name, "values")) return s->known ? graph_dims_value(s->values) : value_none();
     if (str_same(name, "ndim")) return value_int(s->ndim);
   }
-  if (IS(PrimStructInfo, v.node)) return prim_info_attr(AS(PrimStructInfo, v.node), name);
+  Value of_scalar = IS(PrimStructInfo, v.node) ? prim_info_attr(AS(PrimStructInfo, v.node), name)
+                                               : value_absent();
+  if (of_scalar.type) return of_scalar;
   if (IS(TupleStructInfo, v.node) && str_same(name, "fields"))
     return exprs_value(AS(TupleStructInfo, v.node)->fields);
-  return value_absent();
+  return builtin_method(sinfo_methods, 1, v, name);
 }
 
 /* ---- what a tensor is at run time: x.dtype.bits, x.shape[i], x.ndim ---- */
