@@ -48,6 +48,7 @@ static Node *functions_arg(BuiltinCall *call, int i) {
 Value tvm_irmodule(BuiltinCall *call) {
   Node *m = value_is_none(ARG(0)) ? module_new() : functions_arg(call, 0);
   if (!value_is_none(ARG(1))) AS(IRModule, m)->attrs = dict_from_value(ARG(1), SPAN(1));
+  if (!value_is_none(ARG(2))) AS(IRModule, m)->global_infos = dict_from_value(ARG(2), SPAN(2));
   return value_node(m);
 }
 

@@ -256,7 +256,12 @@ static Value func_bind_params(BuiltinCall *call) {
 static Value func_bind_symbolic_vars(BuiltinCall *call) {
   return bound_by(call, "tvm.relax.passes.bind_symbolic_vars");
 }
+static Value func_inline_functions(BuiltinCall *call) {
+  return bound_by(call, "tvm.relax.passes.inline_functions");
+}
 static const Builtin graph_func_methods[] = {
+    {"inline_functions", "function_map", func_inline_functions,
+     "with what functions do in the place of their calls: {name or GlobalVar: function}"},
     {"bind_params", "binding_map", func_bind_params,
      "with values in the place of parameters: {name: value}"},
     {"bind_symbolic_vars", "binding_map", func_bind_symbolic_vars,

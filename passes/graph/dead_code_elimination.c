@@ -147,7 +147,8 @@ Node *pass_dead_code_elimination(Node *module, const PassContext *context) {
   }
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
-    if (!map_has(&r.reached, str_intern(name))) out = module_without(out, name);
+    bool is_outside = IS(ExternFunc, m->functions.at[i]);
+    if (!is_outside && !map_has(&r.reached, str_intern(name))) out = module_without(out, name);
   }
   return out;
 }
