@@ -314,6 +314,7 @@ typedef struct OpInfo {
   StrVec attrs;          /* names of the attributes, in order, after the operands in a call */
   NodeVec attr_defaults; /* beside attrs; NULL: required. Text forms leave out what equals it */
   bool is_pure;
+  bool commutes;  /* its two operands may change places */
   bool is_packed; /* no program computes it: a call is one of the packed function of its name, with
                    * the operands and then the attributes */
   /* "elementwise", "broadcast", "injective", "reduce", "out_fusable" or "opaque" */
