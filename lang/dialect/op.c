@@ -5,8 +5,8 @@
  * has no compute: run= is then a function of the language that computes it from values, at run
  * time. infer= gives the struct info from that of the operands, normalize= and sugar= the normal
  * form of a call (op_call.c). pattern=, commutes=, mixed_precision=, layout= and gradient= are for
- * passes: stdlib/pass/ says what its functions are called with. A file of stdlib is read when one of its
- * names is first asked for. */
+ * passes: stdlib/pass/ says what its functions are called with. A file of stdlib is read when one
+ * of its names is first asked for. */
 #include "lang/dialect/op.h"
 #include "lang/dialect/packed.h"
 #include "lang/dialect/stdlib.h"
