@@ -68,3 +68,25 @@ Node *var_refreshed(Node *var, Node *value) {
   Node *info = given && found ? sinfo_finer(given, found) : given;
   return info == given ? var : with_info(var, info);
 }
+
+static Node *substitute_node(Mutator *m, Node *n) {
+  const Map *map = m->context;
+  bool replaceable = IS(Var, n) || IS(Buffer, n) || IS(RelaxVar, n) || IS(GlobalVar, n);
+  Node *to = replaceable ? map_get(map, n) : NULL;
+  if (to) return to;
+  if (!IS(VarBinding, n) || IS(Function, AS(VarBinding, n)->value)) /* which may name itself */
+    return info_refreshed(n, mutate_children(m, n));
+  VarBinding b = *AS(VarBinding, n);
+  Node *value = mutate(m, b.value), *var = mutate(m, b.var);
+  if (value != b.value) map_set(&m->identities, b.var, var = var_refreshed(var, value));
+  if (value == b.value && var == b.var) return n;
+  b.value = value;
+  b.var = var;
+  return gc_copy(&b, sizeof b);
+}
+
+Node *substitute_refreshed(Node *n, const Map *map) {
+  if (!map->live) return n;
+  Mutator m = {.rewrite = substitute_node, .context = (void *)(uintptr_t)map};
+  return mutate(&m, n);
+}

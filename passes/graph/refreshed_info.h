@@ -9,5 +9,7 @@
 Node *info_refreshed(Node *before, Node *after);
 /* The variable, with struct info as fine as that of its value. */
 Node *var_refreshed(Node *var, Node *value);
+/* substitute(), and struct info that follows. */
+Node *substitute_refreshed(Node *n, const Map *map);
 
 #endif
