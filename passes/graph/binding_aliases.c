@@ -6,6 +6,7 @@
 
 typedef struct Scan {
   BindingAliases out;
+  Map dims;       /* as out.dims; those known in another way, to themselves */
   Map values;     /* root to the value bound to it */
   NodeVec blocks; /* the dataflow blocks around */
 } Scan;
@@ -110,15 +111,15 @@ static WalkResult note_known(Walker *w, Node *n) {
 }
 
 static void note_all_known(Scan *s, Node *info) {
-  Walker w = {.enter = note_known, .context = &s->out.dims};
+  Walker w = {.enter = note_known, .context = &s->dims};
   walk(&w, info);
 }
 
 /* Dims that the cast finds are those of the value. Is it one that changes nothing? */
 static bool scan_cast(Scan *s, MatchCast *cast) {
-  Node *have = substitute(sinfo_of(cast->value), &s->out.dims);
-  bind_dims(&s->out.dims, cast->sinfo, have);
-  Node *want = substitute(cast->sinfo, &s->out.dims);
+  Node *have = substitute(sinfo_of(cast->value), &s->dims);
+  bind_dims(&s->dims, cast->sinfo, have);
+  Node *want = substitute(cast->sinfo, &s->dims);
   const char *why = NULL;
   if (want != cast->sinfo && sinfo_check(want, have, &why) == SINFO_NO)
     error_raisef("ValueError", cast->node.span,
@@ -193,5 +194,8 @@ BindingAliases binding_aliases(Node *func) {
     AliasClass *c = s.out.classes.at[i].value;
     if (c && c->kept == c->root) choose_kept(c);
   }
+  for (int i = 0; i < s.dims.len; i++)
+    if (s.dims.at[i].key && s.dims.at[i].key != s.dims.at[i].value)
+      map_set(&s.out.dims, s.dims.at[i].key, s.dims.at[i].value);
   return s.out;
 }

@@ -18,7 +18,7 @@ typedef struct BindingAliases {
   Map constants; /* RelaxVar to the Constant bound to it */
   Map tuples;    /* RelaxVar, or a Tuple inside of an expression, to what stands for it: a Tuple;
                     the variable that its fields were taken from */
-  Map dims;      /* Var to what it is, of those that a match_cast finds; others to themselves */
+  Map dims;      /* Var to what it is, of those that a match_cast finds */
   Map casts;     /* MatchCasts that change nothing */
 } BindingAliases;
 
