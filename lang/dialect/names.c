@@ -324,6 +324,7 @@ void dialect_add_names(Env *globals) {
 }
 
 static Value dpl_namespace(void) { return namespace_import("tvm.relax.dpl", (Span){0}); }
+static Value backend_namespace(void) { return namespace_import("tvm.relax.backend", (Span){0}); }
 
 /* Files of TVM's Python packages, by which scripts import what the package has. */
 static const struct {
@@ -337,6 +338,7 @@ static const struct {
     {"tvm.relax", "transform", transform_namespace},
     {"tvm.relax.transform", "transform", transform_namespace},
     {"tvm.relax.dpl", "pattern context rewrite", dpl_namespace},
+    {"tvm.relax.backend", "patterns pattern_registry", backend_namespace},
     {"tvm.ir", "transform", transform_namespace},
     {"tvm.runtime", "vm", tvm_relax_namespace},
     {"tvm.te", "operation tensor", te_namespace},
