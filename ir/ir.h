@@ -314,6 +314,7 @@ typedef struct OpInfo {
   StrVec attrs;          /* names of the attributes, in order, after the operands in a call */
   NodeVec attr_defaults; /* beside attrs; NULL: required. Text forms leave out what equals it */
   bool is_pure;
+  bool commutes;  /* its two operands may change places */
   bool is_packed; /* no program computes it: a call is one of the packed function of its name, with
                    * the operands and then the attributes */
   /* "elementwise", "broadcast", "injective", "reduce", "out_fusable" or "opaque" */
@@ -356,6 +357,12 @@ Node *sinfo_join(Node *a, Node *b);
 Node *sinfo_of_call_result(Node *func_sinfo, NodeVec args, Span span);
 /* As it stands, or with all variables erased that are not in `known` (Map of Var to anything). */
 Node *sinfo_erase_vars(Node *sinfo, const Map *known);
+/* Of a function. */
+Node *sinfo_function(NodeVec params, Node *ret, bool is_pure, Span span);
+/* Of what a function with this body returns, without variables that a caller does not know. */
+Node *sinfo_of_result(NodeVec params, Node *body);
+/* `found` if it tells more than `given`, of which it is a part; else `given`. */
+Node *sinfo_finer(Node *given, Node *found);
 /* Struct info of any call, by its callee: operator, function, extern. Raises on bad operands. */
 Node *sinfo_infer_call(Node *call);
 
@@ -387,6 +394,8 @@ Node *module_without(const Node *module, const char *name);
 Map module_index(const Node *module);
 /* A name not yet used in the module: hint, hint_1, ... */
 const char *module_fresh_name(const Node *module, const char *hint);
+/* hint, hint1, ...: of what operators have become. */
+const char *module_numbered_name(const Node *module, const char *hint);
 const char *func_symbol(const Node *func); /* its global_symbol, or NULL for a private one */
 Node *func_attr(const Node *func, const char *key);
 Node *func_with_attr(Node *func, const char *key, Node *value);

@@ -95,11 +95,17 @@ Map module_index(const Node *module) {
   return index;
 }
 
-const char *module_fresh_name(const Node *module, const char *hint) {
+static const char *free_name(const Node *module, const char *hint, const char *between) {
   const char *name = str_intern(hint);
   for (int i = 1; find_function(module, name) >= 0; i++)
-    name = str_intern(str_format("%s_%d", hint, i));
+    name = str_intern(str_format("%s%s%d", hint, between, i));
   return name;
+}
+const char *module_fresh_name(const Node *module, const char *hint) {
+  return free_name(module, hint, "_");
+}
+const char *module_numbered_name(const Node *module, const char *hint) {
+  return free_name(module, hint, "");
 }
 
 static Node *attrs_of(const Node *func) {

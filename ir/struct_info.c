@@ -1,4 +1,5 @@
-/* struct_info.c -- struct info of graph values: making it, and erasing what is not known outside.
+/* struct_info.c -- struct info of graph values: making it, erasing what is not known outside,
+ * functions.
  */
 #include "ir/ir.h"
 
@@ -115,4 +116,26 @@ static Node *erase(Mutator *m, Node *n) {
 Node *sinfo_erase_vars(Node *sinfo, const Map *known) {
   Mutator m = {.rewrite = erase, .context = (void *)(uintptr_t)known};
   return mutate(&m, sinfo);
+}
+
+/* ---- functions ---- */
+
+Node *sinfo_function(NodeVec params, Node *ret, bool is_pure, Span span) {
+  NodeVec infos = {0};
+  for each (Node *, p, &params) vec_push(&infos, sinfo_of(*p));
+  return MAKE(FuncStructInfo, span, VOID_TYPE, .known = true, .params = infos, .ret = ret,
+              .is_pure = is_pure);
+}
+
+Node *sinfo_of_result(NodeVec params, Node *body) {
+  Map known = {0}; /* what a caller knows: the variables of the parameters */
+  Walker w = {.enter = note_var, .context = &known};
+  for each (Node *, p, &params) walk(&w, sinfo_of(*p));
+  return sinfo_erase_vars(sinfo_of(body) ? sinfo_of(body) : sinfo_object(), &known);
+}
+
+Node *sinfo_finer(Node *given, Node *found) {
+  bool is_finer =
+      sinfo_check(given, found, NULL) == SINFO_YES && sinfo_check(found, given, NULL) != SINFO_YES;
+  return is_finer ? found : given;
 }

@@ -170,22 +170,43 @@ static void check_call_dims(Verifier *v, RelaxCall *c, PrimFunc *f, NodeVec give
   }
 }
 
-/* An output in place of an operand has its shape. */
-static void check_inplace(Verifier *v, RelaxCall *c, NodeVec given) {
-  Node *inplace = dict_get(c->attrs, "inplace_indices");
+/* Why operand `at` can't be what output `info` is written to; NULL if it may. */
+static const char *why_not_inplace(NodeVec operands, int64_t at, Node *info) {
+  if (at < -1 || at >= operands.len) return str_format("there are %d operands", operands.len);
   const char *why = NULL;
-  for (int i = 0; IS(Array, inplace) && i < AS(Array, inplace)->items.len; i++) {
-    int64_t at = -1;
-    bool known = expr_is_const_int(AS(Array, inplace)->items.at[i], &at) && at >= 0 &&
-                 at < given.len && i < c->sinfo_args.len;
-    if (known && sinfo_check(c->sinfo_args.at[i], given.at[at], &why) == SINFO_NO)
-      verify_fault(v, E0407, &c->node, "output %d is %s in place of operand %d, which is %s: %s", i,
-                   ir_print(c->sinfo_args.at[i], NULL), (int)at, ir_print(given.at[at], NULL), why);
+  if (at < 0 || sinfo_check(info, operands.at[at], &why) != SINFO_NO)
+    return at < 0 || IS(TensorStructInfo, operands.at[at]) ? NULL : "it is no tensor";
+  return IS(TensorStructInfo, operands.at[at]) ? why : "it is no tensor";
+}
+
+/* inplace_indices: for each output an operand, each once, or -1. */
+static bool check_inplace(Verifier *v, RelaxCall *c) {
+  Node *list = dict_get(c->attrs, "inplace_indices"), *info = sinfo_of(c->args.at[1]);
+  if (!IS(Array, list) || !IS(TupleStructInfo, info)) return true;
+  NodeVec indices = AS(Array, list)->items, operands = AS(TupleStructInfo, info)->fields;
+  if (indices.len != c->sinfo_args.len) {
+    verify_fault(v, E0406, &c->node, "there are %d inplace_indices for %d outputs", indices.len,
+                 c->sinfo_args.len);
+    return false;
   }
+  for (int i = 0; i < indices.len; i++) {
+    int64_t at = -1, other;
+    expr_is_const_int(indices.at[i], &at);
+    const char *why = why_not_inplace(operands, at, c->sinfo_args.at[i]);
+    for (int k = 0; k < i && at >= 0 && !why; k++)
+      if (expr_is_const_int(indices.at[k], &other) && other == at)
+        why = str_format("output %d is written there, too", k);
+    if (!why) continue;
+    verify_fault(v, E0407, &c->node, "output %d can't be written to operand %lld: %s", i,
+                 (long long)at, why);
+    return false;
+  }
+  return true;
 }
 
 static void check_tensor_call(Verifier *v, RelaxCall *c) {
   Node *callee = c->args.len ? c->args.at[0] : NULL;
+  if (c->args.len > 1 && !check_inplace(v, c)) return;
   if (!IS(GlobalVar, callee)) return;
   const char *name = AS(GlobalVar, callee)->name;
   Node *f = verify_global(v, callee);
@@ -207,7 +228,6 @@ static void check_tensor_call(Verifier *v, RelaxCall *c) {
     return;
   }
   check_call_dims(v, c, AS(PrimFunc, f), given, name);
-  check_inplace(v, c, given);
 }
 
 static void check_call(Verifier *v, RelaxCall *c) {

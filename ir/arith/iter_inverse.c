@@ -41,7 +41,8 @@ static Node *value_of(const Solve *s, const IterMark *m, DataType t, Span span) 
     for each (Digit, d, &s->digits)
       if (d->split.source == m && factor_equal(&d->split.lower, &at)) next = d;
     if (!next) return NULL;
-    value = expr_add(value, expr_mul(next->value, factor_expr(&at, t, span)));
+    value =
+        expr_add(expr_mul(next->value, factor_expr(&at, t, span)), value); /* the widest first */
     if (!factor_mul(&at, &next->split.extent, &at)) return NULL;
   }
   return value;

@@ -264,13 +264,22 @@ Node *to_sinfo(Value v, Span span) {
 
 /* ---- attributes ---- */
 
+const char *attr_key(Value key, Span span) {
+  static const char *const of_today[] = {"tirx.jit", "tirx.constexpr", "tirx.optional"};
+  const char *text = value_as_text(key, "the key of an attribute", span);
+  if (!str_begins(text, "tirx.")) return text;
+  for (int i = 0; i < 3; i++)
+    if (str_same(text, of_today[i])) return text;
+  return str_intern(str_format("tir.%s", text + strlen("tirx.")));
+}
+
 Node *dict_from_value(Value dict, Span span) {
   if (dict.type != &type_dict) cannot(dict, "a dict of attributes", span);
   Node *out = dict_new();
   for (int i = 0; i < value_dict_len(dict); i++) {
     Value key, x;
     value_dict_entry(dict, i, &key, &x);
-    out = dict_with(out, value_as_text(key, "the key of an attribute", span), to_attr(x, span));
+    out = dict_with(out, attr_key(key, span), to_attr(x, span));
   }
   return out;
 }

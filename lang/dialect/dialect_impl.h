@@ -44,6 +44,8 @@ Node *to_attr(Value v, Span span);           /* numbers, text, lists, dicts, Non
 Value from_attr(Node *attr);
 Value int_of_imm(const Node *imm); /* of an IntImm */
 Node *dict_from_value(Value dict, Span span);
+/* The key of an attribute: today's "tirx.noalias" is "tir.noalias". */
+const char *attr_key(Value key, Span span);
 const char *value_type_name(Value v);
 
 /* Attributes and methods of buffers (buffer_names.c); a vector of dims as a tuple, with constants
@@ -319,6 +321,10 @@ void library_pass_start(void);
 void library_start(void);
 /* A name that stdlib/module/ defines for a namespace made in C: `name` of the file of `dotted`. */
 Value library_attr(const char *dotted, const char *name);
+
+/* An R.rewriter, which is a module, and the same as an object of tvm.relax.dpl. */
+bool value_is_rewriter(Value v);
+Value rewriter_object(Value rewriter, Span span);
 void library_names(const char *dotted, StrVec *out);
 bool library_is_loaded(const char *dotted);
 

@@ -162,17 +162,6 @@ static NodeVec declare_parameters(Env *env, AstDef *def, Map *dims) {
   return params;
 }
 
-static NodeVec param_infos(NodeVec params) {
-  NodeVec out = {0};
-  for each (Node *, p, &params) vec_push(&out, sinfo_of(*p));
-  return out;
-}
-
-Node *graph_func_info(NodeVec params, Node *ret, bool pure, Span span) {
-  return MAKE(FuncStructInfo, span, VOID_TYPE, .known = true, .params = param_infos(params),
-              .ret = ret, .is_pure = pure);
-}
-
 Node *graph_signature(Env *outer, AstDef *def, CallArgs *args) {
   Env *env = env_new(outer);
   Map dims = {0};
@@ -180,29 +169,11 @@ Node *graph_signature(Env *outer, AstDef *def, CallArgs *args) {
   NodeVec params = declare_parameters(env, def, &dims);
   Node *ret =
       def->result ? to_sinfo(eval_annotation(env, def->result), def->result->span) : sinfo_object();
-  return graph_func_info(params, ret, keyword_flag(args, "pure", true), def->name_span);
-}
-
-/* Symbolic variables that a caller knows: those of the parameters. */
-static WalkResult note_var(Walker *w, Node *n) {
-  if (IS(Var, n)) map_set(w->context, n, n);
-  return WALK_ON;
-}
-
-static Map known_vars(NodeVec params) {
-  Map known = {0};
-  Walker w = {.enter = note_var, .context = &known};
-  for each (Node *, p, &params) walk(&w, sinfo_of(*p));
-  return known;
-}
-
-Node *graph_visible_info(NodeVec params, Node *body) {
-  Map known = known_vars(params);
-  return sinfo_erase_vars(sinfo_of(body) ? sinfo_of(body) : sinfo_object(), &known);
+  return sinfo_function(params, ret, keyword_flag(args, "pure", true), def->name_span);
 }
 
 static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
-  if (!def->result) return graph_visible_info(params, body);
+  if (!def->result) return sinfo_of_result(params, body);
   Node *info = sinfo_of(body) ? sinfo_of(body) : sinfo_object();
   Node *given = to_sinfo(eval_annotation(env, def->result), def->result->span);
   const char *why = NULL;
@@ -210,7 +181,7 @@ static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
       sinfo_check(given, info, &why) == SINFO_NO) /* callers see what is written */
     diag_warning(W0112, def->result->span, "the function returns %s, but is annotated with %s%s%s",
                  ir_print(info, NULL), ir_print(given, NULL), why ? ": " : "", why ? why : "");
-  return given;
+  return sinfo_finer(given, sinfo_of_result(params, body));
 }
 
 /* "relax.force_pure": the effects of the body are not seen from outside. */
@@ -230,7 +201,7 @@ bool graph_settle_purity(Function *f) {
   Walker w = {.enter = stop_at_effect};
   if (!f->is_pure || is_forced_pure(f->attrs) || walk(&w, f->body)) return false;
   f->is_pure = false;
-  f->sinfo = graph_func_info(f->params, f->ret_sinfo, false, f->node.span);
+  f->sinfo = sinfo_function(f->params, f->ret_sinfo, false, f->node.span);
   return true;
 }
 
@@ -269,7 +240,7 @@ static void build_graph_function(void *context) {
   if (!is_private && !dict_get(attrs, "global_symbol"))
     attrs = dict_with(attrs, "global_symbol", string_imm(def->name, span));
   job->result =
-      MAKE(Function, span, VOID_TYPE, .sinfo = graph_func_info(params, ret, pure, span),
+      MAKE(Function, span, VOID_TYPE, .sinfo = sinfo_function(params, ret, pure, span),
            .params = params, .ret_sinfo = ret, .is_pure = pure, .attrs = attrs, .body = body);
 }
 

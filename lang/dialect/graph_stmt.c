@@ -68,17 +68,24 @@ static bool stays_in_script(Value v) {
   return !IS(MatchCast, v.node) && (!node_is_relax(v.node) || IS(GlobalVar, v.node));
 }
 
-/* n = T.int64() and n = T.Var("n", "int64"). */
-static bool is_symbolic_var(Value v, const char *name) {
-  return is_fresh_var(v) || (value_is_node(v, NK_Var) && str_same(AS(Var, v.node)->name, name));
-}
-
-/* Names a dim of this function or of one around it, or a new one. */
-static Value symbolic_var(Value v, const char *name) {
+static Node *known_dim(const char *name) {
   for (GraphBuilder *g = graph; g; g = g->outer) {
     Node *known = map_get(&g->dims, name);
-    if (known) return value_node(known);
+    if (known) return known;
   }
+  return NULL;
+}
+
+/* n = T.Var("n", "int64") may stand for the dim of that name. */
+static bool names_known_dim(Value v, const char *name) {
+  if (!value_is_node(v, NK_Var) || !str_same(AS(Var, v.node)->name, name)) return false;
+  Node *known = known_dim(name);
+  return known && dtype_equal(known->dtype, v.node->dtype);
+}
+
+/* n = T.int64() names a dim of this function or of one around it, or a new one. */
+static Value symbolic_var(Value v, const char *name) {
+  if (known_dim(name)) return value_node(known_dim(name));
   name_fresh(v, name);
   map_set(&graph->dims, name, v.node);
   return v;
@@ -96,7 +103,7 @@ static void bind_graph_name(Binder *binder, Ast *target, Value v) {
   const char *name = AST_AS(Name, target)->name;
   Span span = target->span;
   if (v.type == &type_meta) v = *(Value *)v.object;
-  else if (is_symbolic_var(v, name)) v = symbolic_var(v, name);
+  else if (is_fresh_var(v) || names_known_dim(v, name)) v = symbolic_var(v, name);
   else if (value_is_node(v, NK_MatchCast)) v = value_node(emit_match_cast(v.node, name, span));
   else if (!stays_in_script(v)) {
     bool number = value_is_integer(v) || v.type == &type_float;

@@ -12,9 +12,4 @@ void graph_end_block(void);  /* closes the binding block being built, if it has 
 bool graph_is_leaf(Node *n); /* may be an operand as it stands */
 Node *graph_seq(Node *body, Span span); /* all blocks so far and a result, as a SeqExpr */
 
-/* The struct info of a function. */
-Node *graph_func_info(NodeVec params, Node *ret, bool pure, Span span);
-/* The struct info of a body, without variables that a caller doesn't know. */
-Node *graph_visible_info(NodeVec params, Node *body);
-
 #endif

@@ -292,19 +292,32 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   return well_formed(env, value_node(result), args);
 }
 
-/* @R.rewriter: a module of two graph functions of one signature, `pattern` and what replaces it. */
+static Node *need_member(Node *rewriter, const char *name, Span span) {
+  Node *f = module_find(rewriter, name);
+  if (!f) raise("KeyError", span, "a rewriter needs a graph function '%s'", name);
+  if (IS(Function, f)) return f;
+  raise("TypeError", f->span, "'%s' of a rewriter must be a graph function, found %s", name,
+        node_kind_name(f->kind));
+}
+
+/* @R.rewriter: a module of two graph functions of one signature, `pattern` and what replaces it,
+ * and private ones that the replacement calls. */
 static Value decorate_rewriter_class(Env *env, Ast *definition, CallArgs *args) {
   Value v = decorate(env, definition, args);
   if (!value_is_node(v, NK_IRModule)) return v;
-  Node *pattern = module_find(v.node, "pattern"), *replacement = module_find(v.node, "replacement");
-  if (!IS(Function, pattern) || !IS(Function, replacement))
-    raise("TypeError", definition->span,
-          "a rewriter needs two graph functions, 'pattern' and 'replacement'");
+  Node *pattern = need_member(v.node, "pattern", definition->span),
+       *replacement = need_member(v.node, "replacement", definition->span);
   const char *why = NULL;
   if (!node_equal(sinfo_of(pattern), sinfo_of(replacement), true, &why))
-    raise("TypeError", replacement->span,
-          "'replacement' must have the signature of 'pattern'; they differ at %s", why);
+    raise("ValueError", replacement->span,
+          "'pattern' and 'replacement' must have the same signature; they differ at %s", why);
   IRModule m = *AS(IRModule, v.node);
+  for each (Node *, f, &m.functions)
+    if (*f != pattern && *f != replacement && func_symbol(*f))
+      raise("ValueError", (*f)->span,
+            "'%s' is publicly exposed: helpers of a rewriter are private; write "
+            "@R.function(private=True)",
+            func_symbol(*f));
   m.attrs = dict_with(m.attrs, "relax.rewriter", int_imm(BOOL, 1, definition->span));
   return value_node(gc_copy(&m, sizeof m));
 }

@@ -48,6 +48,7 @@ static Node *functions_arg(BuiltinCall *call, int i) {
 Value tvm_irmodule(BuiltinCall *call) {
   Node *m = value_is_none(ARG(0)) ? module_new() : functions_arg(call, 0);
   if (!value_is_none(ARG(1))) AS(IRModule, m)->attrs = dict_from_value(ARG(1), SPAN(1));
+  if (!value_is_none(ARG(2))) AS(IRModule, m)->global_infos = dict_from_value(ARG(2), SPAN(2));
   return value_node(m);
 }
 
@@ -103,7 +104,7 @@ static Value functions_items(BuiltinCall *call) {
 
 static Value with_module_attr(BuiltinCall *call, Node *value) {
   IRModule m = *AS(IRModule, call->self.node);
-  m.attrs = dict_with(m.attrs, value_as_text(ARG(0), "the key of an attribute", SPAN(0)), value);
+  m.attrs = dict_with(m.attrs, attr_key(ARG(0), SPAN(0)), value);
   return value_node(gc_copy(&m, sizeof m));
 }
 static Value with_attr(BuiltinCall *call) {
@@ -117,8 +118,7 @@ static Value with_attrs(BuiltinCall *call) {
   return value_node(gc_copy(&m, sizeof m));
 }
 static Value get_attr(BuiltinCall *call) {
-  Node *x = dict_get(AS(IRModule, call->self.node)->attrs,
-                     value_as_text(ARG(0), "the key of an attribute", SPAN(0)));
+  Node *x = dict_get(AS(IRModule, call->self.node)->attrs, attr_key(ARG(0), SPAN(0)));
   return from_attr(x);
 }
 static Value without_attr(BuiltinCall *call) { return with_module_attr(call, NULL); }

@@ -328,6 +328,8 @@ void dialect_add_names(Env *globals) {
 }
 
 static Value arith_library(void) { return namespace_import("tvm.arith", (Span){0}); }
+static Value dpl_namespace(void) { return namespace_import("tvm.relax.dpl", (Span){0}); }
+static Value backend_namespace(void) { return namespace_import("tvm.relax.backend", (Span){0}); }
 
 /* Files of TVM's Python packages, by which scripts import what the package has. */
 static const struct {
@@ -338,6 +340,12 @@ static const struct {
     {"tvm.tir", "expr stmt function buffer op generic", tvm_tir_namespace},
     {"tvm.relax", "expr struct_info block_builder ty utils vm_build type_converter",
      tvm_relax_namespace},
+    {"tvm.relax", "transform", transform_namespace},
+    {"tvm.relax.transform", "transform", transform_namespace},
+    {"tvm.relax.dpl", "pattern context rewrite", dpl_namespace},
+    {"tvm.relax.backend", "patterns pattern_registry", backend_namespace},
+    {"tvm.ir", "transform", transform_namespace},
+    {"tvm.runtime", "vm", tvm_relax_namespace},
     {"tvm.te", "operation tensor", te_namespace},
     {"tvm.arith", "analyzer", arith_library},
     {"tvm.script", "parser", script_namespace},

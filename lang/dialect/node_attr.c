@@ -58,7 +58,9 @@ static Value sinfo_attr(Value v, const char *name) {
     if (str_same(name, "values")) return s->known ? graph_dims_value(s->values) : value_none();
     if (str_same(name, "ndim")) return value_int(s->ndim);
   }
-  if (IS(PrimStructInfo, v.node)) return prim_info_attr(AS(PrimStructInfo, v.node), name);
+  Value of_scalar = IS(PrimStructInfo, v.node) ? prim_info_attr(AS(PrimStructInfo, v.node), name)
+                                               : value_absent();
+  if (of_scalar.type) return of_scalar;
   if (IS(TupleStructInfo, v.node) && str_same(name, "fields"))
     return exprs_value(AS(TupleStructInfo, v.node)->fields);
   return value_absent();
@@ -217,11 +219,11 @@ static Value func_with_attrs_method(BuiltinCall *call);
 static Value func_with_attr_method(BuiltinCall *call) {
   if (call->args[0].type == &type_dict) return func_with_attrs_method(call);
   if (!call->args[1].type) raise("TypeError", call->span, "with_attr() needs a value");
-  const char *key = value_as_text(call->args[0], "the key of an attribute", call->spans[0]);
+  const char *key = attr_key(call->args[0], call->spans[0]);
   return value_node(func_with_attr(call->self.node, key, to_attr(call->args[1], call->spans[1])));
 }
 static Value func_without_attr_method(BuiltinCall *call) {
-  const char *key = value_as_text(call->args[0], "the key of an attribute", call->spans[0]);
+  const char *key = attr_key(call->args[0], call->spans[0]);
   return value_node(func_with_attr(call->self.node, key, NULL));
 }
 static Value func_with_attrs_method(BuiltinCall *call) {
@@ -277,7 +279,12 @@ static Value func_bind_params(BuiltinCall *call) {
 static Value func_bind_symbolic_vars(BuiltinCall *call) {
   return bound_by(call, "tvm.relax.passes.bind_symbolic_vars");
 }
+static Value func_inline_functions(BuiltinCall *call) {
+  return bound_by(call, "tvm.relax.passes.inline_functions");
+}
 static const Builtin graph_func_methods[] = {
+    {"inline_functions", "function_map", func_inline_functions,
+     "with what functions do in the place of their calls: {name or GlobalVar: function}"},
     {"bind_params", "binding_map", func_bind_params,
      "with values in the place of parameters: {name: value}"},
     {"bind_symbolic_vars", "binding_map", func_bind_symbolic_vars,

@@ -321,10 +321,11 @@ Value relax_dataflow_block(BuiltinCall *call) {
 Value relax_function(BuiltinCall *call) {
   NodeVec params = need_all(ARG(0), NK_RelaxVar, "a parameter of a Function", SPAN(0));
   Node *body = as_seq(ARG(1), SPAN(1));
-  Node *ret = value_is_none(ARG(2)) ? graph_visible_info(params, body) : to_sinfo(ARG(2), SPAN(2));
+  Node *ret = sinfo_of_result(params, body);
+  if (!value_is_none(ARG(2))) ret = sinfo_finer(to_sinfo(ARG(2), SPAN(2)), ret);
   bool pure = value_truth(ARG(3), SPAN(3));
   Node *attrs = value_is_none(ARG(4)) ? dict_new() : dict_from_value(ARG(4), SPAN(4));
   return value_node(MAKE(Function, call->span, VOID_TYPE,
-                         .sinfo = graph_func_info(params, ret, pure, call->span), .params = params,
+                         .sinfo = sinfo_function(params, ret, pure, call->span), .params = params,
                          .ret_sinfo = ret, .is_pure = pure, .attrs = attrs, .body = body));
 }

@@ -107,8 +107,21 @@ static Node *scalar_operator(int row, Node *a, Node *b, Span span) {
   return expr_call(name, a->dtype, NODES(a, b), span);
 }
 
+bool value_is_rewriter(Value v) {
+  return value_is_node(v, NK_IRModule) && dict_get(AS(IRModule, v.node)->attrs, "relax.rewriter");
+}
+
+/* An R.rewriter as the object of tvm.relax.dpl. */
+Value rewriter_object(Value rewriter, Span span) {
+  Value class = library_attr("tvm.relax.dpl", "PatternMatchingRewriter");
+  return value_call_with(value_get_attr(class, str_intern("from_module"), span), 1, &rewriter,
+                         span);
+}
+
 /* Both operands of an operator, one of which is a node. */
 static Value node_operator(AstOp op, Value a, Value b, Span span) {
+  if (op == AST_BITOR && value_is_rewriter(a))
+    return value_binary(op, rewriter_object(a, span), b, span);
   int row = find_operator(op);
   if (value_is_node(a, NK_Layout) || value_is_node(b, NK_Layout))
     return layout_operator(op, a, b, span);
@@ -439,8 +452,7 @@ static Value apply_rewriter(Value rewriter, CallArgs *args) {
 /* f(x) of a module function or a function value. */
 static Value node_call(Value f, CallArgs *args) {
   Node *n = f.node;
-  if (IS(IRModule, n) && dict_get(AS(IRModule, n)->attrs, "relax.rewriter"))
-    return apply_rewriter(f, args);
+  if (value_is_rewriter(f)) return apply_rewriter(f, args);
   if (IS(Var, n) || IS(Buffer, n) || !node_is_relax(n))
     raise("TypeError", args->span, "'%s' can't be called", ir_print(n, NULL));
   if (args->named.len)

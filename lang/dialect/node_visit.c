@@ -1,6 +1,7 @@
 /* node_visit.c -- visiting and rewriting IR from script: post_order_visit, ir_transform, and the
  * rewriter that the classes of visitors and mutators in stdlib/module/ stand on. */
 #include "lang/dialect/node_class.h"
+#include "passes/graph/refreshed_info.h"
 
 #define ARG(i)  call->args[i]
 #define SPAN(i) call->spans[i]
@@ -170,7 +171,7 @@ static Value substitute_vars(BuiltinCall *call) {
     if (scalar && IS(IntImm, to)) to = expr_cast(key.node->dtype, to, SPAN(1));
     map_set(&map, key.node, to);
   }
-  return value_node(substitute(n, &map));
+  return value_node(node_is_relax(n) ? substitute_refreshed(n, &map) : substitute(n, &map));
 }
 
 static Value copy_with_new_vars(BuiltinCall *call) {

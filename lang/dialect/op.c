@@ -4,9 +4,9 @@
  * attributes. Its body computes the result with te; without one but for the docstring the operator
  * has no compute: run= is then a function of the language that computes it from values, at run
  * time. infer= gives the struct info from that of the operands, normalize= and sugar= the normal
- * form of a call (op_call.c). pattern=, mixed_precision=, layout= and gradient= are for passes:
- * stdlib/pass/ says what its functions are called with. A file of stdlib is read when one of its
- * names is first asked for. */
+ * form of a call (op_call.c). pattern=, commutes=, mixed_precision=, layout= and gradient= are for
+ * passes: stdlib/pass/ says what its functions are called with. A file of stdlib is read when one
+ * of its names is first asked for. */
 #include "lang/dialect/op.h"
 #include "lang/dialect/packed.h"
 #include "lang/dialect/stdlib.h"
@@ -419,6 +419,8 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
       str_intern(value_as_text(args->positional.at[0], "the operator's name", args->span));
   d->info.doc = docstring(def);
   d->info.is_pure = value_is_none(pure) || value_truth(pure, args->span);
+  Value commutes = keyword(args, "commutes");
+  d->info.commutes = !value_is_none(commutes) && value_truth(commutes, args->span);
   d->info.is_packed = !d->info.is_pure || !value_is_none(run);
   d->info.pattern = value_is_none(pattern) ? "opaque" : value_text(pattern);
   d->info.mixed_precision =

@@ -314,15 +314,24 @@ static void pass_names(Namespace *ns, StrVec *out) {
   library_names("tvm.transform", out);
 }
 
+/* An object that has transform_module, such as a rewriter, is a pass as it stands. */
+static Value as_passes(Value v, Span span) {
+  if (value_is_rewriter(v)) v = rewriter_object(v, span);
+  if (v.type == &type_instance && value_find_attr(v, str_intern("transform_module"), span).type)
+    return lone_pass(script_pass(value_type_name(v), PASS_MODULE, 0, v));
+  if (v.type != &type_passes)
+    raise("TypeError", span, "expected passes, found %s", value_type_name(v));
+  return v;
+}
+
 /* transform.Sequential([p, q]), or a pipeline as text. */
 static Value transform_sequential(BuiltinCall *call) {
   if (ARG(0).type == &type_str) return value_passes(pipeline_parse(value_text(ARG(0)), SPAN(0)));
   Pipeline all = {0};
   ValueVec passes = value_to_vec(ARG(0), SPAN(0));
   for each (Value, v, &passes) {
-    if (v->type != &type_passes)
-      raise("TypeError", SPAN(0), "expected passes, found %s", value_type_name(*v));
-    for each (PassCall, c, &((PassValue *)v->object)->pipeline)
+    const PassValue *one = as_passes(*v, SPAN(0)).object;
+    for each (PassCall, c, &one->pipeline)
       vec_push(&all, ((PassCall){.pass = c->pass, .options = c->options}));
   }
   return value_passes(all);

@@ -84,7 +84,8 @@ static Node *node_of(Value v, NodeKind kind, Span span) {
   return v.node;
 }
 
-/* match_block(nodes, edges, block, func): edges are (producer, consumer, index, only). */
+/* match_block(nodes, edges, conditions, block, func): edges are (producer, consumer, index, only).
+ */
 static Value pattern_match_block_value(BuiltinCall *call) {
   PatternGraph g = {.nodes = patterns_of(ARG(0), SPAN(0))};
   ValueVec edges = value_to_vec(ARG(1), SPAN(1));
@@ -95,8 +96,9 @@ static Value pattern_match_block_value(BuiltinCall *call) {
                         value_truth(e.at[3], SPAN(1))};
     vec_push(&g.edges, edge);
   }
-  Node *block = node_of(ARG(2), NK_BindingBlock, SPAN(2));
-  Map values = values_of(value_is_none(ARG(3)) ? block : node_of(ARG(3), NK_Function, SPAN(3)));
+  g.conditions = patterns_of(ARG(2), SPAN(2));
+  Node *block = node_of(ARG(3), NK_BindingBlock, SPAN(3));
+  Map values = values_of(value_is_none(ARG(4)) ? block : node_of(ARG(4), NK_Function, SPAN(4)));
   PatternMatch m;
   bool fits = pattern_match_block(&g, AS(BindingBlock, block), &values, &m);
   return fits ? found_of(&m, call->span) : value_none();
@@ -208,7 +210,7 @@ static const Builtin builtins[] = {
      "a pattern of a kind of passes/graph/pattern.def"},
     {"match", "pattern, expr, values=None", pattern_match_value,
      "what the patterns inside stand for, by their owners; None if it does not fit"},
-    {"match_block", "nodes, edges, block, func=None", pattern_match_block_value,
+    {"match_block", "nodes, edges, conditions, block, func=None", pattern_match_block_value,
      "the same for patterns that hang together in a block"},
     {"rewrite", "pattern, f, func", pattern_rewrite_value,
      "the function with f(expr, found) in the place of what fits"},

@@ -216,6 +216,14 @@ void exec_import(Env *env, Ast *s) {
   }
 }
 
+/* T, R, tvm, ... are there in every module: they are no module's to give. */
+static bool is_given_to_all(const char *name, Value v) {
+  static Env *fresh;
+  if (!fresh) fresh = session_of_module("", NULL)->globals;
+  Value *given = env_find(fresh, name);
+  return given && value_same(*given, v);
+}
+
 static void import_all(Env *env, Value module, Span span) {
   StrVec names = {0};
   value_attr_names(module, &names);
@@ -228,7 +236,9 @@ static void import_all(Env *env, Value module, Span span) {
   }
   for each (const char *, name, &names) {
     if (!listed.type && **name == '_') continue;
-    env_assign(env, str_intern(*name), value_get_attr(module, str_intern(*name), span));
+    Value v = value_get_attr(module, str_intern(*name), span);
+    if (!listed.type && is_given_to_all(str_intern(*name), v)) continue;
+    env_assign(env, str_intern(*name), v);
   }
 }
 

@@ -1,4 +1,4 @@
-/* codegen_function.h -- functions that one code generator compiles: private, with the attribute
+/* codegen_function.h -- functions that one code generator compiles: public, with the attribute
  * Codegen; inside, the composite functions as local ones, and their calls. */
 #ifndef PASSES_GRAPH_CODEGEN_FUNCTION_H
 #define PASSES_GRAPH_CODEGEN_FUNCTION_H
@@ -9,6 +9,7 @@ typedef struct CompositeCall {
   Node *var;  /* that the result is bound to */
   Node *func; /* with the attribute Composite */
   NodeVec args;
+  const char *name; /* of the function in the module */
 } CompositeCall;
 typedef VEC(CompositeCall) CompositeCallVec;
 

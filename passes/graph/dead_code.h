@@ -6,7 +6,7 @@
 
 /* The graph function without bindings of pure values that nobody uses; itself if there are none. */
 Node *without_dead_bindings(Node *func);
-/* The module without the private graph functions, of those that `goes` answers true for, that no
+/* The module without the private functions, of those that `goes` answers true for, that no
  * function mentions. */
 Node *without_unused(Node *module, bool (*goes)(const Node *func));
 

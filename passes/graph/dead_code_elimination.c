@@ -124,7 +124,7 @@ Node *without_unused(Node *module, bool (*goes)(const Node *func)) {
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
     Node *f = m->functions.at[i];
-    if (IS(Function, f) && !func_symbol(f) && goes(f) && !map_has(&used, str_intern(name)))
+    if (!func_symbol(f) && goes(f) && !map_has(&used, str_intern(name)))
       out = module_without(out, name);
   }
   return out;
@@ -147,7 +147,8 @@ Node *pass_dead_code_elimination(Node *module, const PassContext *context) {
   }
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = AS(GlobalVar, m->globals.at[i])->name;
-    if (!map_has(&r.reached, str_intern(name))) out = module_without(out, name);
+    bool is_outside = IS(ExternFunc, m->functions.at[i]);
+    if (!is_outside && !map_has(&r.reached, str_intern(name))) out = module_without(out, name);
   }
   return out;
 }

@@ -1,8 +1,9 @@
 /* fold_constant.c -- calls whose operands are constants become constants.
  *
  * In:  call_tirs of tensor programs, and operators that have a compute. Out: what the program
- * computes, by the hook; variables of constants are replaced by them. Not: calls of no operands;
- * results of more than max_bytes, unless the operands are as large; what fails when it runs. */
+ * computes, by the hook; variables of constants are replaced by them. Not: results of more than
+ * max_bytes, unless the operands are as large; what operators make of no tensor (R.zeros), where
+ * that is large, and programs without operands; what fails when it runs. */
 #include "passes/passes.h"
 
 void (*prepare_programs_hook)(NodeVec programs);
@@ -49,6 +50,13 @@ static bool push_constants(NodeVec args, NodeVec *out) {
   return true;
 }
 
+/* What may stand as a constant although it can be told in few words. */
+static bool is_small(Node *info) {
+  enum { ELEMENTS = 1024 };
+  int64_t bytes = IS(TensorStructInfo, info) ? bytes_of(info) : -1;
+  return bytes >= 0 && bytes <= ELEMENTS * dtype_nbytes(AS(TensorStructInfo, info)->elem);
+}
+
 /* The program that a call runs; its operands, which are constants. NULL if it is another call. */
 static Node *program_of(Fold *f, RelaxCall *c, NodeVec *operands) {
   if (c->op == op_get("relax.call_tir")) {
@@ -61,8 +69,8 @@ static Node *program_of(Fold *f, RelaxCall *c, NodeVec *operands) {
     return plain ? callee : NULL;
   }
   const OpInfo *info = op_info_of(c->op);
-  bool known =
-      info && info->is_pure && info->legalize && push_constants(c->args, operands) && operands->len;
+  bool known = info && info->is_pure && info->legalize && push_constants(c->args, operands) &&
+               (operands->len || is_small(c->sinfo));
   return known ? info->legalize(info, &c->node) : NULL;
 }
 
@@ -75,7 +83,9 @@ static Node *folded(Fold *f, RelaxCall *c) {
   if (bytes < 0) return NULL;
   Node *program = program_of(f, c, &operands);
   for each (Node *, o, &operands) vec_push(&inputs, sinfo_of(*o));
-  if (!program || !operands.len || (bytes > f->max_bytes && bytes > bytes_of_all(inputs)) ||
+  bool is_program = c->op == op_get("relax.call_tir");
+  if (!program || (is_program && !operands.len) ||
+      (bytes > f->max_bytes && bytes > bytes_of_all(inputs)) ||
       AS(PrimFunc, program)->params.len != operands.len + outs.len ||
       !evaluate_program_hook(program, operands, outs, &results))
     return NULL;

@@ -162,7 +162,7 @@ static const char *name_of(NodeVec bindings) {
 }
 
 static Node *primitive_call(SharedFunctions *functions, NodeVec bindings) {
-  Node *attrs = dict_with(dict_new(), "Primitive", int_imm(INT32, 1, bindings.at[0]->span));
+  Node *attrs = dict_with(dict_new(), "Primitive", int_imm(BOOL, 1, bindings.at[0]->span));
   Node *output = AS(VarBinding, vec_last(&bindings))->var;
   return group_call(functions, &(BindingGroup){.bindings = bindings,
                                                .outputs = NODES(output),

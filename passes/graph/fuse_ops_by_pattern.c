@@ -23,10 +23,16 @@ typedef struct ByPattern {
 
 /* ---- the bindings of a match ---- */
 
+typedef struct FoundGroup {
+  int root;
+  NodeVec members;
+} FoundGroup;
+
 typedef struct BlockBindings {
   NodeVec bindings;
-  Map numbers; /* variable to its binding's number + 1 */
-  Map taken;   /* bindings that are calls of functions made here */
+  Map numbers;            /* variable to its binding's number + 1 */
+  Map taken;              /* bindings that end a group */
+  VEC(FoundGroup) groups; /* from the last to the first */
 } BlockBindings;
 
 static int number_of(const BlockBindings *b, Node *var) {
@@ -90,7 +96,7 @@ static void add_name(Str *s, Node *value) {
 static Node *composite_call(ByPattern *p, NodeVec members) {
   Span span = members.at[0]->span;
   Node *attrs = dict_with(dict_new(), "Composite", string_imm(p->pattern.name, span));
-  if (!p->annotate) attrs = dict_with(attrs, "Primitive", int_imm(INT32, 1, span));
+  if (!p->annotate) attrs = dict_with(attrs, "Primitive", int_imm(BOOL, 1, span));
   Str name = {0};
   str_add(&name, "fused");
   for each (Node *, b, &members) add_name(&name, AS(VarBinding, *b)->value);
@@ -100,7 +106,7 @@ static Node *composite_call(ByPattern *p, NodeVec members) {
                         .attrs = attrs,
                         .name = str_text(&name)};
   if (!p->annotate) return group_call(&p->functions, &group);
-  CompositeCall one = {.var = group.outputs.at[0]};
+  CompositeCall one = {.var = group.outputs.at[0], .name = group.name};
   one.func = group_function(&group, &one.args);
   CompositeCallVec calls = {0};
   vec_push(&calls, one);
@@ -123,11 +129,19 @@ static bool fuse_at(ByPattern *p, BlockBindings *b, int root, bool *is_member) {
   if (fusion_check_hook &&
       !fusion_check_hook(&p->pattern, AS(VarBinding, x)->value, &m, members, p->func))
     return false;
-  VarBinding fused = *AS(VarBinding, x);
-  fused.value = composite_call(p, members);
-  b->bindings.at[root] = gc_copy(&fused, sizeof fused);
-  map_set(&b->taken, b->bindings.at[root], p);
+  vec_push(&b->groups, ((FoundGroup){root, members}));
+  map_set(&b->taken, x, p);
   return true;
+}
+
+/* Functions are numbered in the order of their calls. */
+static void add_calls(ByPattern *p, BlockBindings *b) {
+  for (int i = b->groups.len - 1; i >= 0; i--) {
+    FoundGroup *g = &b->groups.at[i];
+    VarBinding fused = *AS(VarBinding, b->bindings.at[g->root]);
+    fused.value = composite_call(p, g->members);
+    b->bindings.at[g->root] = gc_copy(&fused, sizeof fused);
+  }
 }
 
 static Node *fuse_block(ByPattern *p, Node *n) {
@@ -148,6 +162,7 @@ static Node *fuse_block(ByPattern *p, Node *n) {
     for (int i = 0; i < root; i++) is_gone[i] |= is_member[i];
   }
   if (!changed) return n;
+  add_calls(p, &b);
   NodeVec kept = {0};
   for (int i = 0; i < b.bindings.len; i++)
     if (!is_gone[i]) vec_push(&kept, b.bindings.at[i]);

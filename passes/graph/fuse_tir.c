@@ -1,8 +1,9 @@
-/* fuse_tir.c -- each private function with the attribute Primitive becomes one tensor program, and
- * calls of it call_tirs.
+/* fuse_tir.c -- each function with the attribute Primitive becomes one private tensor program, and
+ * calls of it call_tirs; programs that only it called are gone.
  *
  * In:  what FuseOps makes, or the same by hand. Out: see merged_program.h. Not: a function that is
  * not merged, or is used in another way than by calls, stays as it is. */
+#include "passes/graph/dead_code.h"
 #include "passes/graph/merged_program.h"
 
 typedef struct FuseTir {
@@ -89,8 +90,7 @@ static void find_programs(FuseTir *p) {
   IRModule *m = AS(IRModule, p->module);
   for (int i = 0; i < m->functions.len; i++) {
     Node *f = m->functions.at[i];
-    if (!IS(Function, f) || func_symbol(f) || !dict_get_int(AS(Function, f)->attrs, "Primitive", 0))
-      continue;
+    if (!IS(Function, f) || !dict_get_int(AS(Function, f)->attrs, "Primitive", 0)) continue;
     MergedProgram merged = merged_program(p->module, AS(Function, f));
     if (merged.func)
       map_set(&p->merged, str_intern(AS(GlobalVar, m->globals.at[i])->name),
@@ -150,6 +150,8 @@ static Node *rewrite(Mutator *m, Node *n) {
   return program ? program_call(m->context, AS(RelaxCall, n), program) : n;
 }
 
+static bool is_program(const Node *func) { return IS(PrimFunc, func); }
+
 Node *pass_fuse_tir(Node *module, const PassContext *context) {
   (void)context;
   FuseTir p = {.module = module};
@@ -169,5 +171,5 @@ Node *pass_fuse_tir(Node *module, const PassContext *context) {
   }
   m.globals = globals;
   m.functions = functions;
-  return gc_copy(&m, sizeof m);
+  return without_unused(gc_copy(&m, sizeof m), is_program);
 }

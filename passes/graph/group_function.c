@@ -85,7 +85,8 @@ static Node *rename_inside(Mutator *m, Node *n) {
 static void find_params(Grouping *g) {
   for each (Node *, b, &g->group->bindings) {
     RelaxVar *v = AS(RelaxVar, AS(VarBinding, *b)->var);
-    bool is_local = !is_output(g->group, &v->node) || g->group->outputs.len > 1;
+    bool is_result = is_output(g->group, &v->node) && g->group->outputs.len == 1;
+    bool is_local = !g->group->exported && !is_result;
     map_set(&g->inner, v, relax_var(v->name, v->sinfo, is_local, v->node.span));
   }
   Walker w = {.enter = find_inputs, .context = g};
@@ -119,7 +120,8 @@ static Node *function_of(Grouping *g) {
   Span span = g->group->bindings.at[0]->span;
   NodeVec bindings = {0}, infos = {0};
   Node *result = inner_bindings(g, &bindings);
-  Node *block = MAKE(BindingBlock, span, VOID_TYPE, .is_dataflow = true, .bindings = bindings);
+  Node *block =
+      MAKE(BindingBlock, span, VOID_TYPE, .is_dataflow = !g->group->exported, .bindings = bindings);
   Node *body = MAKE(SeqExpr, span, VOID_TYPE, .sinfo = sinfo_of(result), .blocks = NODES(block),
                     .body = result);
   for each (Node *, p, &g->params) vec_push(&infos, sinfo_of(*p));
@@ -140,7 +142,9 @@ Node *group_function(const BindingGroup *group, NodeVec *args) {
 
 Node *group_call(SharedFunctions *functions, const BindingGroup *group) {
   NodeVec args = {0};
-  Node *global = shared_function(functions, group_function(group, &args), group->name);
+  Node *func = group_function(group, &args);
+  Node *global = shared_function(functions, func, group->name);
+  if (group->exported) shared_function_export(functions, global);
   Span span = vec_last(&group->bindings)->span;
   Node *result = group->outputs.len == 1 ? group->outputs.at[0] : tuple_of(group->outputs, span);
   return MAKE(RelaxCall, span, VOID_TYPE, .sinfo = sinfo_of(result), .op = global, .args = args);

@@ -10,6 +10,7 @@ typedef struct BindingGroup {
   bool keep_constants; /* inside the function; otherwise they are handed over */
   Node *attrs;         /* Dict: of the function */
   const char *name;    /* a hint */
+  bool exported;       /* a public function of plain bindings, for what compiles it by its symbol */
 } BindingGroup;
 
 /* The function, and what it is to be called with. */

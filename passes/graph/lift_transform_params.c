@@ -5,9 +5,13 @@
  * NAME_transform_params takes the tuple of weights and gives the tuple of these. Dims that only
  * weights told come last, as a shape. With shared_transform one function, transform_params, does
  * this for all, or for those in `functions`, whose weights must be the same: it computes what all
- * of them compute. Not: values with effects, of branches, or of dims that inputs tell; functions
- * that others call. */
+ * of them compute. A transform that the module has already goes on with the new one. Not: values
+ * with effects, of branches, or of dims that inputs tell; functions that others call. */
+#include "passes/graph/call_dims.h"
+#include "passes/graph/dead_code.h"
 #include "passes/passes.h"
+
+#define TRANSFORM "transform_params"
 
 typedef struct Lifted {
   Node *global; /* GlobalVar of the function */
@@ -326,16 +330,61 @@ static Node *with_function(Node *module, const char *name, Node *func) {
   return module_with(module, global, func);
 }
 
+/* ---- a module that was lifted from before ---- */
+
+/* Is it what this pass makes: a function of a tuple of weights? */
+static bool is_transform(const char *name, Node *f) {
+  size_t n = strlen(name), end = strlen(TRANSFORM);
+  if (n < end || !str_same(name + n - end, TRANSFORM) || (n > end && name[n - end - 1] != '_'))
+    return false;
+  return AS(Function, f)->params.len == 1 &&
+         IS(TupleStructInfo, sinfo_of(AS(Function, f)->params.at[0]));
+}
+
+/* The function that does what `first` does, and then `then` with the result. */
+static Node *composed(Function *first, Function *then) {
+  then = AS(Function, copy_with_fresh_vars(&then->node));
+  Span span = first->node.span;
+  SeqExpr *a = AS(SeqExpr, first->body);
+  Node *weights = MAKE(RelaxVar, span, VOID_TYPE, .sinfo = sinfo_of(a->body), .name = "weights");
+  Map map = {0};
+  map_set(&map, then->params.at[0], weights);
+  bind_dims(&map, sinfo_of(then->params.at[0]), sinfo_of(weights));
+  SeqExpr *b = AS(SeqExpr, substitute(then->body, &map));
+  Node *given = MAKE(VarBinding, span, VOID_TYPE, .value = a->body, .var = weights);
+  NodeVec blocks = {0};
+  for each (Node *, x, &a->blocks) vec_push(&blocks, *x);
+  vec_push(&blocks, MAKE(BindingBlock, span, VOID_TYPE, .bindings = NODES(given)));
+  for each (Node *, x, &b->blocks) vec_push(&blocks, *x);
+  Function f = *first;
+  f.body = MAKE(SeqExpr, span, VOID_TYPE, .sinfo = sinfo_of(b->body),
+                .blocks = blocks_normal(blocks), .body = b->body);
+  f.ret_sinfo = sinfo_of_result(f.params, f.body);
+  return without_dead_bindings(pass_canonicalize_bindings(with_signature(f), NULL));
+}
+
+/* What stands for the transform that the module has already by that name; NULL if it has none. */
+static Node *continued(Node *module, const char *name, Node *then) {
+  Node *first = module_find(module, name);
+  if (!IS(Function, first) || !is_transform(name, first)) return NULL;
+  Node *gives = sinfo_of(AS(SeqExpr, AS(Function, first)->body)->body),
+       *takes = sinfo_of(AS(Function, then)->params.at[0]);
+  bool fits = IS(TupleStructInfo, gives) &&
+              AS(TupleStructInfo, gives)->fields.len == AS(TupleStructInfo, takes)->fields.len;
+  return fits ? composed(AS(Function, first), AS(Function, then)) : NULL;
+}
+
 static Node *lift_group(Node *module, Group *g, const char *hint) {
   if (!g->members.len) return module;
   lift_first(g);
   for (int i = 1; i < g->members.len; i++) lift_common(g, &g->members.at[i]);
   find_results(g);
   find_dims(g);
-  const char *name = module_fresh_name(module, hint);
+  Node *whole = continued(module, hint, transform_function(g, hint));
+  const char *name = whole ? hint : module_fresh_name(module, hint);
   for each (Lifted, l, &g->members)
     module = with_function(module, AS(GlobalVar, l->global)->name, remaining_function(g, l));
-  return with_function(module, name, transform_function(g, name));
+  return with_function(module, name, whole ? whole : transform_function(g, name));
 }
 
 /* ---- the pass ---- */
@@ -371,11 +420,12 @@ Node *pass_lift_transform_params(Node *module, const PassContext *context) {
   for (int i = 0; i < m->functions.len; i++) {
     const char *name = str_intern(AS(GlobalVar, m->globals.at[i])->name);
     if (!IS(Function, m->functions.at[i]) || !func_attr(m->functions.at[i], "num_input") ||
-        map_has(&called, name) || !(all_functions || pass_option_lists(context, "functions", name)))
+        map_has(&called, name) || is_transform(name, m->functions.at[i]) ||
+        !(all_functions || pass_option_lists(context, "functions", name)))
       continue;
     Group one = {0};
     add_member(shared ? &all : &one, m->globals.at[i], m->functions.at[i]);
-    if (!shared) out = lift_group(out, &one, str_format("%s_transform_params", name));
+    if (!shared) out = lift_group(out, &one, str_format("%s_" TRANSFORM, name));
   }
-  return lift_group(out, &all, "transform_params");
+  return lift_group(out, &all, TRANSFORM);
 }

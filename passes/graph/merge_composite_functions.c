@@ -108,7 +108,7 @@ static void add_group(Graph *g, SharedFunctions *functions, int group, NodeVec *
     Member *m = &g->all.at[i];
     if (group_of(g, i) != group) continue;
     RelaxCall *c = AS(RelaxCall, AS(VarBinding, m->binding)->value);
-    CompositeCall call = {m->var, m->func, c->args};
+    CompositeCall call = {m->var, m->func, c->args, AS(GlobalVar, c->op)->name};
     vec_push(&calls, call);
     if (is_used_outside(g, i)) vec_push(&outputs, m->var);
   }

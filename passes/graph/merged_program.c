@@ -3,7 +3,7 @@
  * In:  bindings of call_tir and call_tir_inplace, tuples, their fields, and aliases. Out: the
  * bodies one after the other; what one writes for another is a buffer of the root block. Blocks
  * have names of their own. What only unused results need is dropped. Not: where a program's
- * parameters are not compact, or a dim can't be told. */
+ * parameters are not compact, a dim can't be told, or programs differ about axis separators. */
 #include "passes/graph/merged_program.h"
 
 /* What a variable of the graph is inside the program: a Buffer or a scalar, or fields. */
@@ -20,6 +20,7 @@ typedef struct Merge {
   NodeVec dims;            /* scalar parameters for shapes */
   NodeVec allocs, stmts;   /* of the root block */
   Map block_names;         /* interned name to its number of uses */
+  Map separated;           /* buffers whose axis separators a program has told */
 } Merge;
 
 /* ---- parameters ---- */
@@ -77,10 +78,20 @@ static bool is_compact(const Buffer *b) {
          str_same(buffer_scope(&b->node), "global");
 }
 
-static bool bind_buffer(Map *map, Node *param, Node *actual) {
+/* A buffer made here has the axis separators that the programs see it with: all the same. */
+static bool bind_separators(Merge *m, Buffer *p, Buffer *a) {
+  if (!map_has(&m->separated, a)) a->axis_separators = p->axis_separators;
+  map_set(&m->separated, a, a);
+  IntVec want = p->axis_separators, have = a->axis_separators;
+  return want.len == have.len &&
+         (!want.len || !memcmp(want.at, have.at, (size_t)want.len * sizeof *want.at));
+}
+
+static bool bind_buffer(Merge *m, Map *map, Node *param, Node *actual) {
   if (!IS(Buffer, actual)) return false;
   Buffer *p = AS(Buffer, param), *a = AS(Buffer, actual);
-  bool fits = is_compact(p) && p->shape.len == a->shape.len && dtype_equal(p->elem, a->elem);
+  bool fits = is_compact(p) && p->shape.len == a->shape.len && dtype_equal(p->elem, a->elem) &&
+              bind_separators(m, p, a);
   if (!fits) return false;
   map_set(map, param, actual);
   map_set(map, p->data, a->data);
@@ -92,12 +103,12 @@ static bool bind_buffer(Map *map, Node *param, Node *actual) {
   return true;
 }
 
-static bool bind_params(PrimFunc *callee, NodeVec actuals, Map *map) {
+static bool bind_params(Merge *m, PrimFunc *callee, NodeVec actuals, Map *map) {
   if (actuals.len != callee->params.len) return false;
   for (int i = 0; i < actuals.len; i++) {
     Node *param = callee->params.at[i], *actual = actuals.at[i];
     if (callee->buffers.at[i]) {
-      if (!bind_buffer(map, callee->buffers.at[i], actual)) return false;
+      if (!bind_buffer(m, map, callee->buffers.at[i], actual)) return false;
     } else if (node_is_expr(actual))
       map_set(map, param, expr_cast(param->dtype, actual, actual->span));
     else return false;
@@ -213,7 +224,7 @@ static Item *call_program(Merge *m, RelaxCall *c, const char *name) {
   }
   PrimFunc *f = AS(PrimFunc, copy_with_fresh_vars(callee));
   Map map = {0};
-  if (!bind_params(f, actuals, &map)) return NULL;
+  if (!bind_params(m, f, actuals, &map)) return NULL;
   add_body(m, substitute(f->body, &map));
   if (results.len == 1) return results.at[0];
   Item *tuple = NEW(Item, .leaf = NULL);

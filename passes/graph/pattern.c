@@ -3,6 +3,7 @@
  * where something later fails. Variables are followed to their values where a pattern is about
  * values. */
 #include "passes/graph/pattern.h"
+#include "passes/graph/pattern_rewrite.h"
 
 const char *const pattern_kind_names[PATTERN_KINDS] = {
 #define PATTERN(NAME, doc) #NAME,
@@ -106,7 +107,7 @@ static bool same_shape(Node *a, Node *b) {
 
 bool pattern_holds(const PatternMatch *m) {
   for each (Pattern *, p, &m->pending) {
-    Node *a = pattern_found(m, *p), *b = pattern_found(m, (*p)->parts.at[1]);
+    Node *a = pattern_found(m, (*p)->parts.at[0]), *b = pattern_found(m, (*p)->parts.at[1]);
     if (!a || !b || !same_shape(a, b)) return false;
   }
   return true;
@@ -265,16 +266,52 @@ static bool fits_length(const Pattern *p, int first, NodeVec exprs) {
   return p->open ? exprs.len >= n : exprs.len == n;
 }
 
+/* R.call_packed("f", x) is a call of the function f. */
+static const Goal *goals_of_call(Pattern *p, Node *value, const Goal *next, bool swapped) {
+  if (!IS(RelaxCall, value)) return NULL;
+  Node *op = AS(RelaxCall, value)->op;
+  NodeVec args = AS(RelaxCall, value)->args;
+  if (p->parts.at[0]->kind == PATTERN_IS_EXTERN_FUNC && IS(Op, op) && args.len &&
+      IS(ExternFunc, args.at[0])) {
+    op = args.at[0];
+    args = (NodeVec){.at = args.at + 1, .len = args.len - 1};
+  }
+  if (!fits_length(p, 1, args)) return NULL;
+  if (swapped) args = NODES(args.at[1], args.at[0]);
+  return goal_match(p->parts.at[0], op, goal_parts(p, 1, args, next));
+}
+
+/* A sum looks like its pattern with its operands in either order. */
+static bool may_swap(const Search *s, const Pattern *p, Node *expr) {
+  Node *value = pattern_value(s->m, expr);
+  if (p->kind != PATTERN_IS_CALL || p->parts.len != 3 || !IS(RelaxCall, value)) return false;
+  Node *op = AS(RelaxCall, value)->op;
+  const OpInfo *info = IS(Op, op) ? op_info_of(op) : NULL;
+  return info && info->commutes && AS(RelaxCall, value)->args.len == 2;
+}
+
+/* Parameters, and what is returned; variables of the function are followed, too. */
+static const Goal *goals_of_function(const Search *s, Pattern *p, Node *value, const Goal *next) {
+  if (!IS(Function, value)) return NULL;
+  Function *f = AS(Function, value);
+  if (f->params.len + 1 != p->parts.len) return NULL;
+  Map inside = values_of(value), *values = NEW(Map, 0);
+  const Map *maps[] = {s->m->values, &inside};
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; maps[k] && i < maps[k]->len; i++)
+      if (maps[k]->at[i].key) map_set(values, maps[k]->at[i].key, maps[k]->at[i].value);
+  s->m->values = values;
+  NodeVec exprs = {0};
+  for each (Node *, x, &f->params) vec_push(&exprs, *x);
+  vec_push(&exprs, AS(SeqExpr, f->body)->body);
+  return goal_parts(p, 0, exprs, next);
+}
+
 /* What is to be met for a pattern that has parts, before `next`; NULL if it can't be. */
 static const Goal *goals_of_parts(const Search *s, Pattern *p, Node *expr, const Goal *next) {
   Node *value = pattern_value(s->m, expr);
   switch (p->kind) {
-  case PATTERN_IS_CALL: {
-    if (!IS(RelaxCall, value)) return NULL;
-    RelaxCall *c = AS(RelaxCall, value);
-    bool fits = fits_length(p, 1, c->args);
-    return fits ? goal_match(p->parts.at[0], c->op, goal_parts(p, 1, c->args, next)) : NULL;
-  }
+  case PATTERN_IS_CALL: return goals_of_call(p, value, next, false);
   case PATTERN_IS_TUPLE:
   case PATTERN_IS_UNORDERED_TUPLE: {
     if (!IS(Tuple, value) || !fits_length(p, 0, AS(Tuple, value)->fields)) return NULL;
@@ -289,6 +326,7 @@ static const Goal *goals_of_parts(const Search *s, Pattern *p, Node *expr, const
     bool fits = p->index < 0 || p->index == t->index;
     return fits ? goal_match(p->parts.at[0], t->tuple, next) : NULL;
   }
+  case PATTERN_IS_FUNCTION: return goals_of_function(s, p, value, next);
   case PATTERN_IS_AND:
     for (int i = p->parts.len - 1; i >= 0; i--) next = goal_match(p->parts.at[i], expr, next);
     return next;
@@ -319,8 +357,11 @@ static bool solve_match(const Search *s, const Goal *g) {
   case PATTERN_IS_NOT:
     return fits_nowhere(s, p->parts.at[0], g->expr) && solve(s, goal_note(p, g->expr, g->next));
   default: {
-    const Goal *parts = goals_of_parts(s, p, g->expr, goal_note(p, g->expr, g->next));
-    return parts && solve(s, parts);
+    const Goal *note = goal_note(p, g->expr, g->next);
+    const Goal *parts = goals_of_parts(s, p, g->expr, note);
+    if (!parts || !may_swap(s, p, g->expr)) return parts && solve(s, parts);
+    return attempt(s, parts) ||
+           solve(s, goals_of_call(p, pattern_value(s->m, g->expr), note, true));
   }
   }
 }

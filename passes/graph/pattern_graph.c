@@ -112,6 +112,7 @@ static bool search(Search *s, int k) {
 bool pattern_match_block(const PatternGraph *g, BindingBlock *block, const Map *values,
                          PatternMatch *m) {
   *m = (PatternMatch){.values = values};
+  for each (Pattern *, p, &g->conditions) vec_push(&m->pending, *p);
   Search s = {.graph = g, .match = m};
   add_bindings(&s, block);
   return search(&s, 0);

@@ -14,6 +14,7 @@ typedef struct PatternEdge {
 typedef struct PatternGraph {
   PatternVec nodes; /* different ones stand for different variables */
   VEC(PatternEdge) edges;
+  PatternVec conditions; /* SAME_SHAPE of two of them */
 } PatternGraph;
 
 /* Variables for all nodes, bound in the block or used there. `values` is of the whole function. */

@@ -26,11 +26,24 @@ typedef struct Rewriting {
   int count;  /* of replacements */
 } Rewriting;
 
+typedef struct Attempt {
+  Rewriting *r;
+  Node *value, *out;
+} Attempt;
+
+/* A way to match that is left as it is has not been found: others may be. */
+static bool replaces(void *context, PatternMatch *m) {
+  Attempt *a = context;
+  if (pattern_holds(m)) a->out = a->r->replace(a->r->context, a->value, m);
+  return a->out != a->value;
+}
+
 static Node *replaced(Rewriting *r, Node *value) {
   PatternMatch m = {.values = &r->values};
-  if (!pattern_match(r->pattern, value, &m)) return value;
-  Node *out = r->replace(r->context, value, &m);
-  if (out != value && ++r->count > MOST)
+  Attempt a = {r, value, value};
+  if (!pattern_match_then(r->pattern, value, &m, replaces, &a)) return value;
+  Node *out = a.out;
+  if (++r->count > MOST)
     error_raisef("ValueError", value->span,
                  "rewriting does not end: after %d replacements, what was put in still matches",
                  MOST);

@@ -4,7 +4,8 @@
 
 #include "passes/graph/pattern.h"
 
-/* The expression to stand for a match: `expr` itself to leave it. */
+/* The expression to stand for a match: `expr` itself to leave it, or to be asked again for another
+ * way to match. */
 typedef Node *(*PatternReplace)(void *context, Node *expr, const PatternMatch *m);
 
 /* The function with the value of every binding that looks like the pattern replaced, until none is;

@@ -1,13 +1,16 @@
 /* rewriter.c -- R.rewriter applied: where the bindings of a block compute all results of the
  * function `pattern`, the results are those of `replacement` instead.
  *
- * In:  bindings in any order that allows it: nothing before the last result may use the others.
+ * In:  bindings in any order that allows it: nothing before the last result may use the others, and
+ * none between the first and the last has effects.
  * Parameters of the pattern stand for anything of their struct info, its dims for any dims. Not:
  * patterns with branches or match_cast; what a new binding would match again. */
+#include "ir/arith/arith.h"
 #include "passes/graph/call_dims.h"
 #include "passes/graph/dead_code.h"
 #include "passes/graph/normalize.h"
 #include "passes/graph/pattern_rewrite.h"
+#include "passes/graph/shared_functions.h"
 
 /* ---- the pattern of a function ---- */
 
@@ -97,8 +100,36 @@ static bool find_next_root(void *context, PatternMatch *m) {
   return find_roots(s, s->at.len);
 }
 
+static int last_of(IntVec v) {
+  int last = 0;
+  for each (int, i, &v)
+    if (*i > last) last = *i;
+  return last;
+}
+
+/* What the pattern computes is computed at one place: no effect may be passed by. */
+static bool passes_effect(Site *s) {
+  Map found = {0};
+  for (int i = 0; i < s->match.exprs.len; i++) {
+    const Pattern *p = s->match.patterns.at[i];
+    if (p->kind == PATTERN_IS_CALL || p->kind == PATTERN_IS_ATTRS)
+      map_set(&found, s->match.exprs.at[i], s);
+  }
+  bool inside = false;
+  int last = last_of(s->at);
+  for (int i = 0; i < last; i++) {
+    if (!IS(VarBinding, s->bindings.at[i])) continue;
+    VarBinding *b = AS(VarBinding, s->bindings.at[i]);
+    bool is_part = map_has(&found, b->var);
+    if (inside && !is_part && IS(RelaxCall, b->value) && relax_call_has_effects(b->value))
+      return true;
+    inside |= is_part;
+  }
+  return false;
+}
+
 static bool find_roots(Site *s, int k) {
-  if (k == s->roots.len) return pattern_holds(&s->match);
+  if (k == s->roots.len) return pattern_holds(&s->match) && !passes_effect(s);
   for (int i = 0; i < s->bindings.len; i++) {
     bool taken = !IS(VarBinding, s->bindings.at[i]);
     for each (int, j, &s->at) taken |= *j == i;
@@ -110,13 +141,6 @@ static bool find_roots(Site *s, int k) {
     s->at.len = k;
   }
   return false;
-}
-
-static int last_of(IntVec v) {
-  int last = 0;
-  for each (int, i, &v)
-    if (*i > last) last = *i;
-  return last;
 }
 
 static WalkResult find_key(Walker *w, Node *n) {
@@ -143,12 +167,23 @@ static bool is_used_before(Site *s) {
 
 /* ---- the replacement ---- */
 
+/* Variables of the block; what dims are, in the simplest form. */
 static Node *as_local(Mutator *m, Node *n) {
   bool is_dataflow = *(bool *)m->context;
+  if (node_is_expr(n)) return arith_simplify(arith_new(), n);
   if (!IS(RelaxVar, n)) return mutate_children(m, n);
   RelaxVar v = *AS(RelaxVar, mutate_children(m, n));
   v.is_dataflow = is_dataflow;
   return gc_copy(&v, sizeof v);
+}
+
+static NodeVec fields_of(Node *tuple, int n) {
+  if (IS(Tuple, tuple)) return AS(Tuple, tuple)->fields;
+  NodeVec out = {0};
+  for (int i = 0; i < n; i++)
+    vec_push(&out, MAKE(TupleGetItem, tuple->span, VOID_TYPE, .tuple = tuple, .index = i,
+                        .sinfo = AS(TupleStructInfo, sinfo_of(tuple))->fields.at[i]));
+  return out;
 }
 
 /* Adds the replacement's bindings for what was found; its results. */
@@ -174,10 +209,7 @@ static NodeVec add_replacement(Site *s, bool is_dataflow, NodeVec *out) {
   NormalForm form = {.is_dataflow = is_dataflow, .bindings = *out};
   Node *result = normal_value(&form, body->body);
   *out = form.bindings;
-  for (int i = out->len - 1; i >= 0 && s->roots.len > 1 && IS(RelaxVar, result); i--)
-    if (IS(VarBinding, out->at[i]) && AS(VarBinding, out->at[i])->var == result)
-      result = AS(VarBinding, out->at[i])->value;
-  return s->roots.len > 1 && IS(Tuple, result) ? AS(Tuple, result)->fields : NODES(result);
+  return s->roots.len == 1 ? NODES(result) : fields_of(result, s->roots.len);
 }
 
 static NodeVec with_replacement(Site *s, bool is_dataflow) {
@@ -237,18 +269,24 @@ static Node *apply_to_function(Function *pattern, Function *replacement, Node *f
                "rewriting does not end: after %d rounds, the replacement still matches", ROUNDS);
 }
 
-/* The other functions of the rewriter, as functions of the module. */
-static Node *with_helpers(Node *module, IRModule *rewriter) {
-  for (int i = 0; i < rewriter->functions.len; i++) {
-    const char *name = AS(GlobalVar, rewriter->globals.at[i])->name;
-    if (str_same(name, "pattern") || str_same(name, "replacement")) continue;
-    Node *known = module_find(module, name);
-    if (known && !node_equal(known, rewriter->functions.at[i], true, NULL))
-      error_raisef("ValueError", rewriter->functions.at[i]->span,
-                   "the module has another function '%s'", name);
-    module = module_with(module, rewriter->globals.at[i], rewriter->functions.at[i]);
+/* The other functions of the rewriter, as functions of the module: those that are called. */
+typedef struct Helpers {
+  IRModule *rewriter;
+  SharedFunctions shared;
+} Helpers;
+
+static Node *call_helpers(Mutator *m, Node *n) {
+  Helpers *h = m->context;
+  if (!IS(GlobalVar, n)) return mutate_children(m, n);
+  for (int i = 0; i < h->rewriter->globals.len; i++) {
+    if (h->rewriter->globals.at[i] != n) continue;
+    map_set(&m->identities, n, n); /* it may call itself */
+    Node *helper = mutate(m, h->rewriter->functions.at[i]);
+    Node *global = shared_function(&h->shared, helper, AS(GlobalVar, n)->name);
+    map_set(&m->identities, n, global);
+    return global;
   }
-  return module;
+  return n;
 }
 
 Node *rewriter_apply(Node *rewriter, Node *n) {
@@ -256,11 +294,14 @@ Node *rewriter_apply(Node *rewriter, Node *n) {
            *replacement = AS(Function, module_find(rewriter, "replacement"));
   if (IS(Function, n)) return apply_to_function(pattern, replacement, n);
   IRModule *m = AS(IRModule, n);
-  Node *out = n;
+  Helpers h = {AS(IRModule, rewriter), shared_functions_of(n)};
+  Mutator call = {.rewrite = call_helpers, .context = &h};
   for (int i = 0; i < m->functions.len; i++) {
     if (!IS(Function, m->functions.at[i])) continue;
     Node *f = apply_to_function(pattern, replacement, m->functions.at[i]);
-    if (f != m->functions.at[i]) out = module_with(out, m->globals.at[i], f);
+    if (f == m->functions.at[i]) continue;
+    f = mutate(&call, f); /* h.shared.module grows */
+    h.shared.module = module_with(h.shared.module, m->globals.at[i], f);
   }
-  return out == n ? n : with_helpers(out, AS(IRModule, rewriter));
+  return h.shared.module;
 }
