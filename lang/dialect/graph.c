@@ -172,6 +172,7 @@ Node *graph_signature(Env *outer, AstDef *def, CallArgs *args) {
   return sinfo_function(params, ret, keyword_flag(args, "pure", true), def->name_span);
 }
 
+/* In a module, callers see what is written: graph_refine_result comes once all are read. */
 static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
   if (!def->result) return sinfo_of_result(params, body);
   Node *info = sinfo_of(body) ? sinfo_of(body) : sinfo_object();
@@ -181,7 +182,12 @@ static Node *return_info(Env *env, AstDef *def, NodeVec params, Node *body) {
       sinfo_check(given, info, &why) == SINFO_NO) /* callers see what is written */
     diag_warning(W0112, def->result->span, "the function returns %s, but is annotated with %s%s%s",
                  ir_print(info, NULL), ir_print(given, NULL), why ? ": " : "", why ? why : "");
-  return sinfo_finer(given, sinfo_of_result(params, body));
+  return module ? given : sinfo_finer(given, sinfo_of_result(params, body));
+}
+
+void graph_refine_result(Function *f) {
+  f->ret_sinfo = sinfo_finer(f->ret_sinfo, sinfo_of_result(f->params, f->body));
+  f->sinfo = sinfo_function(f->params, f->ret_sinfo, f->is_pure, f->node.span);
 }
 
 /* "relax.force_pure": the effects of the body are not seen from outside. */

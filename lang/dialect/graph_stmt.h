@@ -11,5 +11,7 @@ Node *graph_body(Env *env, const AstVec *statements, Span span);
 void graph_end_block(void);  /* closes the binding block being built, if it has bindings */
 bool graph_is_leaf(Node *n); /* may be an operand as it stands */
 Node *graph_seq(Node *body, Span span); /* all blocks so far and a result, as a SeqExpr */
+/* The result is what is written, or what the body gives where that is finer. */
+void graph_refine_result(Function *f);
 
 #endif

@@ -3,6 +3,7 @@
  * Functions may call each other in any order: first every function gets its GlobalVar, then the
  * tensor programs are read, then the signatures of graph functions, then their bodies. */
 #include "lang/dialect/dialect_impl.h"
+#include "lang/dialect/graph_stmt.h"
 #include "lang/dialect/tensor_names.h"
 
 ModuleBuilder *module;
@@ -247,6 +248,25 @@ static void settle_purity(MemberVec members) {
   }
 }
 
+static WalkResult note_global(Walker *w, Node *n) {
+  if (IS(GlobalVar, n)) map_set(w->context, n, n);
+  return WALK_ON;
+}
+
+/* What others call returns what is written, which their types follow from. */
+static void refine_results(MemberVec members) {
+  Map called = {0};
+  Walker w = {.enter = note_global, .context = &called, .once = true};
+  for each (Member *, m, &members)
+    if (IS(Function, (*m)->function)) walk(&w, AS(Function, (*m)->function)->body);
+  for each (Member *, m, &members) {
+    Node *f = (*m)->function;
+    if (!IS(Function, f) || !(*m)->def->result || map_has(&called, (*m)->global)) continue;
+    graph_refine_result(AS(Function, f));
+    AS(GlobalVar, (*m)->global)->sinfo = sinfo_of(f);
+  }
+}
+
 /* The class name, inside the functions: ClassName.f is the GlobalVar f. */
 static Value class_attr(Value v, const char *name, Span span) {
   (void)span;
@@ -279,6 +299,7 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
   int before = diag_error_count();
   read_members(&job);
   settle_purity(job.members);
+  refine_results(job.members);
   module = outer;
   if (diag_error_count() > before) return value_of(&type_poison, NULL);
   for each (Member *, m, &job.members) {
