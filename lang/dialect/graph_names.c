@@ -10,6 +10,15 @@
 
 static bool is_text(Value v) { return v.type == &type_str || is_dtype(v); }
 
+/* -1: unknown. */
+static int rank_arg(BuiltinCall *call, int i) {
+  int64_t ndim = value_as_int(ARG(i), "ndim", SPAN(i));
+  if (ndim < -1 || ndim > INT16_MAX)
+    raise("ValueError", SPAN(i), "ndim must be a number of dimensions, or -1 for any, found %lld",
+          (long long)ndim);
+  return (int)ndim;
+}
+
 Value r_tensor(BuiltinCall *call) {
   Value shape = ARG(0), dtype = ARG(1);
   /* R.Tensor("float32"): the only argument is the dtype. */
@@ -17,7 +26,7 @@ Value r_tensor(BuiltinCall *call) {
   DataType t = value_is_none(dtype) || (is_text(dtype) && str_same(value_to_str(dtype), ""))
                    ? VOID_TYPE
                    : to_dtype(dtype, SPAN(1));
-  int ndim = (int)value_as_int(ARG(3), "ndim", SPAN(3));
+  int ndim = rank_arg(call, 3);
   Node *device = vdevice_of(ARG(2), SPAN(2));
   if (value_is_none(shape) || shape.type == &type_ellipsis)
     return value_node(
@@ -32,7 +41,7 @@ Value r_tensor(BuiltinCall *call) {
 }
 
 Value r_shape_type(BuiltinCall *call) {
-  int ndim = (int)value_as_int(ARG(1), "ndim", SPAN(1));
+  int ndim = rank_arg(call, 1);
   if (value_is_none(ARG(0)))
     return value_node(MAKE(ShapeStructInfo, call->span, VOID_TYPE, .ndim = ndim));
   NodeVec dims = AS(ShapeExpr, to_shape(ARG(0), SPAN(0)))->values;
