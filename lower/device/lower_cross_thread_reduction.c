@@ -259,10 +259,17 @@ static Node *partial_loop(Cross *c, Node *in_thread) {
   return lower_loop(mutate(&m, c->loops.at[0]), c->around);
 }
 
+static bool has_threads(NodeVec loops) {
+  for each (Node *, l, &loops)
+    if (is_thread_loop(AS(For, *l))) return true;
+  return false;
+}
+
 /* `loop`, or what it becomes. */
 static Node *lower_loop(Node *loop, NodeVec around) {
   Cross c = {.around = around};
-  return find_in_loop(loop, &c) ? with_registers(&c, partial_loop) : loop;
+  bool found = has_threads(around) && find_in_loop(loop, &c);
+  return found ? with_registers(&c, partial_loop) : loop;
 }
 
 static Node *rewrite(Mutator *m, Node *n) {

@@ -25,23 +25,24 @@ static NodeVec users_of(const Rolling *r, Node *stmt, bool writers) {
   return out;
 }
 
-/* The innermost loop around the block that holds a consumer too; it must hold all of them. */
-static void find_loop(Rolling *r) {
+/* The loops around the block that hold a consumer too, innermost first; each must hold all. */
+static NodeVec shared_loops(const Rolling *r) {
   ScheduleCall *c = r->call;
-  NodeVec consumers = users_of(r, scope_block(&r->place), false);
+  NodeVec consumers = users_of(r, scope_block(&r->place), false), out = {0};
   if (users_of(r, scope_block(&r->place), true).len != 1)
     schedule_fail(c, r->ref->node, "'%s' has other writers", AS(Buffer, r->old)->name);
   NodeVec loops = loops_around(&r->place);
-  for each (Node *, l, &loops)
-    if (users_of(r, *l, false).len) r->loop = AS(For, *l);
-  if (!r->loop)
+  for (int i = loops.len - 1; i >= 0; i--) {
+    int n = users_of(r, loops.at[i], false).len;
+    if (n && n != consumers.len)
+      schedule_fail(c, loops.at[i], "the loop does not hold all consumers of '%s'",
+                    AS(Buffer, r->old)->name);
+    if (n && !expr_is_one(AS(For, loops.at[i])->extent)) vec_push(&out, loops.at[i]);
+  }
+  if (!out.len)
     schedule_fail(c, r->ref->node, "block '%s' is not computed at a loop of its consumers",
                   r->block->name);
-  if (users_of(r, &r->loop->node, false).len != consumers.len)
-    schedule_fail(c, &r->loop->node, "the loop does not hold all consumers of '%s'",
-                  AS(Buffer, r->old)->name);
-  if (r->loop->loop_kind != LOOP_SERIAL || !expr_is_zero(r->loop->min))
-    schedule_fail(c, &r->loop->node, "the steps of the loop must run in order, from 0 on");
+  return out;
 }
 
 static Touched touched_in_step(const Rolling *r, Node *block, NodeVec regions, Analyzer *facts) {
@@ -53,30 +54,48 @@ static Touched touched_in_step(const Rolling *r, Node *block, NodeVec regions, A
   return t;
 }
 
-/* The dimension that moves with the loop, by a constant step that is less than the window. */
-static void find_dim(Rolling *r, Analyzer *facts) {
-  ScheduleCall *c = r->call;
+/* The dimension that moves with the loop, by a constant step that is less than the window; else why
+ * there is none. */
+static const char *find_dim(Rolling *r, Analyzer *facts) {
   Map next = {0};
-  Node *one = int_imm(r->loop->var->dtype, 1, c->span);
+  Node *one = int_imm(r->loop->var->dtype, 1, r->call->span);
+  const char *name = AS(Buffer, r->old)->name;
   map_set(&next, r->loop->var, expr_add(r->loop->var, one));
   r->dim = -1;
+  if (r->loop->loop_kind != LOOP_SERIAL || !expr_is_zero(r->loop->min))
+    return "the steps of the loop must run in order, from 0 on";
   for (int i = 0; i < r->window.lo.len; i++) {
     Node *lo = r->window.lo.at[i];
-    if (!lo) schedule_fail(c, r->ref->node, "what one step of the loop writes is not understood");
+    if (!lo) return "what one step of the loop writes is not understood";
     if (!mentions(lo, r->loop->var)) continue;
     Node *size = expr_add(expr_sub(r->window.hi.at[i], lo), one);
     Node *step = expr_sub(substitute(lo, &next), lo);
     bool moves = expr_is_const_int(arith_simplify(facts, size), &r->size) &&
                  expr_is_const_int(arith_simplify(facts, step), &r->step);
     if (!moves || r->dim >= 0 || r->step < 1 || r->step >= r->size)
-      schedule_fail(c, &r->loop->node,
-                    "the window of '%s' must move along one dimension, by less than its size",
-                    AS(Buffer, r->old)->name);
+      return str_format("the window of '%s' must move along one dimension, by less than its size",
+                        name);
     r->dim = i;
   }
-  if (r->dim < 0)
-    schedule_fail(c, &r->loop->node, "no dimension of '%s' moves with the loop",
-                  AS(Buffer, r->old)->name);
+  return r->dim < 0 ? str_format("no dimension of '%s' moves with the loop", name) : NULL;
+}
+
+/* The innermost loop that moves the window so, of those around the block and its consumers: loops
+ * inside of it take other parts of each window. Facts at its body. */
+static Analyzer *find_loop(Rolling *r) {
+  NodeVec loops = shared_loops(r);
+  const char *first = NULL;
+  for each (Node *, l, &loops) {
+    r->loop = AS(For, *l);
+    Place under = place_of(r->call, r->ref->func, *l);
+    vec_push(&under.path, r->loop->body);
+    Analyzer *facts = facts_at(&under);
+    r->window = touched_in_step(r, r->ref->node, r->block->writes, facts);
+    const char *why = find_dim(r, facts);
+    if (!why) return facts;
+    if (!first) first = why;
+  }
+  schedule_fail(r->call, loops.at[0], "%s", first);
 }
 
 /* Consumers read in a step what is in its window. */
@@ -138,7 +157,7 @@ static Node *guarded(const Rolling *r, BlockRealize *out) {
   Node *at = substitute(AS(Range, w->region.at[r->dim])->min, &bindings);
   Node *lo = r->window.lo.at[r->dim], *kept = int_imm(lo->dtype, r->size - r->step, span);
   Node *first = expr_binary(NK_LT, r->loop->var, int_imm(r->loop->var->dtype, 1, span), span);
-  Node *is_new = expr_binary(NK_GE, at, expr_add(lo, kept), span);
+  Node *is_new = arith_simplify(arith_new(), expr_binary(NK_LE, expr_add(lo, kept), at, span));
   Node *cond = expr_binary(NK_Or, first, is_new, span);
   BlockRealize copy = *out;
   copy.predicate = expr_is_one(copy.predicate) ? cond : expr_and(copy.predicate, cond);
@@ -173,18 +192,16 @@ void primitive_rolling_buffer(ScheduleCall *c) {
   Node *scope = scope_block(&r.place);
   if (!scope) schedule_fail(c, r.ref->node, "the root block has no loops");
   const char *why = why_not_complete(scope, r.ref->node);
-  if (why) schedule_fail(c, r.ref->node, "'%s' is no complete block: %s", r.block->name, why);
+  const char *nor = why ? why_not_reduction(scope, r.ref->node) : NULL;
+  if (nor)
+    schedule_fail(c, r.ref->node, "'%s' is no complete block (%s) and no reduction (%s)",
+                  r.block->name, why, nor);
   need_local_buffer(c, &r.place, r.old);
   need_plain_buffer(c, r.ref->func, r.old, r.ref->node);
   r.realize = AS(BlockRealize, realize_of(&r.place));
   if (!is_domain_bound(r.realize, r.realize->predicate, facts_at(&r.place)))
     schedule_fail(c, r.ref->node, "the block '%s' runs under a condition", r.block->name);
-  find_loop(&r);
-  Place under = place_of(c, r.ref->func, &r.loop->node);
-  vec_push(&under.path, r.loop->body);
-  Analyzer *facts = facts_at(&under);
-  r.window = touched_in_step(&r, r.ref->node, r.block->writes, facts);
-  find_dim(&r, facts);
+  Analyzer *facts = find_loop(&r);
   need_reads_in_window(&r, facts);
   Buffer copy = *AS(Buffer, r.old);
   copy.shape = (NodeVec){0};

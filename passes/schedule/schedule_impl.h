@@ -79,6 +79,7 @@ bool flag_arg(ScheduleCall *c, int i);
 int64_t int_arg(ScheduleCall *c, int i, const char *what);
 const char *text_arg(ScheduleCall *c, int i, const char *what);
 NodeVec list_arg(ScheduleCall *c, int i); /* of *rest or a list */
+Map random_ints(ScheduleCall *c);         /* random variables that are integers, to these */
 /* An integer expression with the random variables in it replaced by their values. */
 Node *expr_value(ScheduleCall *c, Node *n);
 void give_block(ScheduleCall *c, const char *func, Node *block);

@@ -145,7 +145,11 @@ const IndexMap *index_map_arg(ScheduleCall *c, int i, int inputs, DataType t) {
   if (AS(IndexMap, arg)->inputs.len != inputs)
     schedule_fail(c, NULL, "the index map takes %d indices, but there are %d",
                   AS(IndexMap, arg)->inputs.len, inputs);
-  return AS(IndexMap, index_map_of_dtype(AS(IndexMap, arg), t));
+  IndexMap map = *AS(IndexMap, arg);
+  Map ints = random_ints(c);
+  map.outputs = (NodeVec){0};
+  for each (Node *, e, &AS(IndexMap, arg)->outputs) vec_push(&map.outputs, substitute(*e, &ints));
+  return AS(IndexMap, index_map_of_dtype(gc_copy(&map, sizeof map), t));
 }
 
 DataType index_dtype(NodeVec exprs) {

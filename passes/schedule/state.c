@@ -349,15 +349,20 @@ NodeVec list_arg(ScheduleCall *c, int i) {
   return AS(Array, c->args.at[i])->items;
 }
 
-Node *expr_value(ScheduleCall *c, Node *n) {
-  if (!node_is_expr(n) || !dtype_is_int(n->dtype))
-    schedule_fail(c, NULL, "expected an integer, found %s", n ? ir_print(n, NULL) : "None");
+Map random_ints(ScheduleCall *c) {
   Map ints = {0};
   Map *values = &c->schedule->values;
   for (int i = 0; i < values->len; i++) {
     RandomValue *v = values->at[i].key ? values->at[i].value : NULL;
     if (v && v->kind == RANDOM_INT) map_set(&ints, values->at[i].key, v->node);
   }
+  return ints;
+}
+
+Node *expr_value(ScheduleCall *c, Node *n) {
+  if (!node_is_expr(n) || !dtype_is_int(n->dtype))
+    schedule_fail(c, NULL, "expected an integer, found %s", n ? ir_print(n, NULL) : "None");
+  Map ints = random_ints(c);
   return arith_simplify(arith_new(), substitute(n, &ints));
 }
 

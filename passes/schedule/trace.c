@@ -79,6 +79,12 @@ const char *trace_text(const Trace *t) {
 /* Arguments with the random variables of the old run replaced by those of the new one. */
 static Node *translated(Node *n, const Map *vars) {
   if (!n) return NULL;
+  if (IS(IndexMap, n)) {
+    IndexMap map = *AS(IndexMap, n);
+    map.outputs = (NodeVec){0};
+    for each (Node *, e, &AS(IndexMap, n)->outputs) vec_push(&map.outputs, substitute(*e, vars));
+    return gc_copy(&map, sizeof map);
+  }
   if (!IS(Array, n)) return node_is_expr(n) ? substitute(n, vars) : n;
   Array copy = *AS(Array, n);
   copy.items = (NodeVec){0};
