@@ -28,9 +28,9 @@ static Node *size_of_axes(const Buffer *b, int begin, int end, Span span) {
 static Value buffer_access_ptr(BuiltinCall *call) {
   Buffer *b = AS(Buffer, call->self.node);
   Node *offset = to_expr(call->args[3], call->spans[3]);
-  Node *extent = value_is_none(call->args[4])
-                     ? expr_sub(size_of_axes(b, 0, b->shape.len, call->span), offset)
-                     : to_expr(call->args[4], call->spans[4]);
+  Node *rest = expr_sub(size_of_axes(b, 0, b->shape.len, call->span), offset);
+  Node *extent = value_is_none(call->args[4]) ? arith_simplify(arith_new(), rest)
+                                              : to_expr(call->args[4], call->spans[4]);
   if (b->elem_offset) offset = expr_binary(NK_Add, b->elem_offset, offset, call->span);
   Node *type = expr_call("type_annotation", b->elem, (NodeVec){0}, call->span);
   return value_node(expr_call(

@@ -336,10 +336,11 @@ static const Builtin te_names[] = {
 
 /* te.comm_reducer of the library; te.exp, te.const, te.var: names of T under te. */
 static Value te_find(Namespace *ns, const char *name) {
-  (void)ns;
+  name = str_intern(name);
   Value x = library_attr("tvm.te", name);
-  if (x.type) return x;
-  return value_find_attr(tvm_tir_namespace(), str_intern(name), (Span){0});
+  if (!x.type) x = value_find_attr(tvm_tir_namespace(), name, (Span){0});
+  if (x.type) names_set(&ns->values, name, x); /* asked for again and again */
+  return x;
 }
 
 Value te_namespace(void) {
