@@ -295,13 +295,11 @@ static Node *random_function(Gen *outer, int depth, bool local) {
   for (int n = below(4); n > 0; n--)
     vec_push(&params, relax_var(&g, random_info(&g.scope, 2), random_name()));
   for each (Node *, p, &params) vec_push(&g.scope.vars, *p);
-  NodeVec infos = {0};
-  for each (Node *, p, &params) vec_push(&infos, sinfo_of(*p));
-  Node *body = random_seq(&g, depth, below(8)), *ret = sinfo_object();
+  Node *body = random_seq(&g, depth, below(8));
+  Node *ret = sinfo_finer(sinfo_object(), sinfo_of_result(params, body));
   Node *attrs = one_in(3) ? dict_with(dict_new(), random_name(), num(3)) : dict_new();
   if (!local && one_in(2)) attrs = dict_with(attrs, "global_symbol", string_imm("main", here));
-  Node *info = MAKE(FuncStructInfo, here, VOID_TYPE, .known = true, .params = infos, .ret = ret,
-                    .is_pure = g.pure);
+  Node *info = sinfo_function(params, ret, g.pure, here);
   return MAKE(Function, here, VOID_TYPE, .sinfo = info, .params = params, .ret_sinfo = ret,
               .is_pure = g.pure, .attrs = attrs, .body = body);
 }
