@@ -37,7 +37,7 @@ static bool touches(const Regions *r, Node *n) {
 
 static WalkResult note_local(Walker *w, Node *n) {
   Regions *r = w->context;
-  if (is_launch(n) || node_is_expr(n)) return WALK_PRUNE;
+  if (node_is_expr(n) || !has_launch(n) || is_launch(n)) return WALK_PRUNE;
   const char *scope = IS(Allocate, n) ? AS(Var, AS(Allocate, n)->var)->scope : NULL;
   if (scope && str_same(scope, "local")) map_set(&r->kept, AS(Allocate, n)->var, n);
   return WALK_ON;
@@ -78,7 +78,7 @@ static void leave_taint(Walker *w, Node *n) {
   t->launches -= is_launch(n);
 }
 
-/* All local memory around launches, but for what gets something from a launch. */
+/* All local memory that has launches in its scope, but for what gets something from a launch. */
 static void find_kept(Regions *r, Node *body) {
   Walker note = {.enter = note_local, .context = r};
   walk(&note, body);
