@@ -1,5 +1,6 @@
 /* call.c -- calls: of kernels, of the runtime (abi.def), of C functions, of LLVM intrinsics. */
 #include "target/llvm/codegen.h"
+#include <llvm-c/IRReader.h>
 #include "target/abi_table.h"
 #include <dlfcn.h>
 
@@ -172,7 +173,42 @@ static void need_processor(Gen *g, Call *n, const char *name) {
   }
 }
 
-/* T.call_llvm_intrin: by full name, or by the name of one that is overloaded on its result alone.
+static void add_type(Str *text, LLVMTypeRef t) {
+  char *name = LLVMPrintTypeToString(t);
+  str_add(text, name);
+  LLVMDisposeMessage(name);
+}
+
+/* The full name of an overloaded intrinsic, by the types of a call: what LLVM's reader makes of a
+ * declaration. NULL: it has no form of these types. */
+static const char *overloaded_name(const char *name, LLVMTypeRef ret, int n, LLVMValueRef *args) {
+  Str text = {0};
+  str_add(&text, "declare ");
+  add_type(&text, ret);
+  str_printf(&text, " @%s(", name);
+  for (int i = 0; i < n; i++) {
+    if (i) str_add(&text, ", ");
+    add_type(&text, LLVMTypeOf(args[i]));
+  }
+  str_add(&text, ")\n");
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRangeCopy(str_text(&text), text.len, "intrinsic");
+  LLVMModuleRef module;
+  char *why = NULL;
+  const char *full = NULL;
+  if (LLVMParseIRInContext(context, buffer, &module, &why)) LLVMDisposeMessage(why);
+  else {
+    size_t length;
+    const char *found = LLVMGetValueName2(LLVMGetFirstFunction(module), &length);
+    if (length > strlen(name)) full = str_copy_n(found, length);
+    LLVMDisposeModule(module);
+  }
+  LLVMContextDispose(context);
+  return full;
+}
+
+/* T.call_llvm_intrin: by full name, or by the name without types of one that is overloaded.
  * A constant before the operands that counts the types of the signature, as older text has it, is
  * dropped where there is an operand too many. */
 LLVMValueRef gen_llvm_intrinsic(Gen *g, Call *n, const char *name) {
@@ -189,7 +225,11 @@ LLVMValueRef gen_llvm_intrinsic(Gen *g, Call *n, const char *name) {
   size_t length;
   LLVMIntrinsicGetName(id, &length);
   g->used_raw_intrinsic = true;
-  bool on_result = LLVMIntrinsicIsOverloaded(id) && strlen(name) == length;
-  if (on_result) return gen_overloaded(g, name, ret, count, args);
-  return gen_c_call(g, name, ret, count, args);
+  if (!LLVMIntrinsicIsOverloaded(id) || strlen(name) != length)
+    return gen_c_call(g, name, ret, count, args);
+  const char *full = overloaded_name(name, ret, count, args);
+  if (!full)
+    error_raisef("CompileError", n->node.span, "'%s' has no form of %s with these operands", name,
+                 dtype_text(n->node.dtype));
+  return gen_c_call(g, full, ret, count, args);
 }
