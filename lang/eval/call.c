@@ -145,7 +145,10 @@ Value function_call(Value v, CallArgs *args) {
   NameEntry entries[stack_entries(f->plan)];
   Env *env = open_scope(f, &here, entries);
   bind_params(f, env, args);
-  return run_call(f, env, args->span);
+  Span at = eval_span; /* whoever called from C goes on there */
+  Value result = run_call(f, env, args->span);
+  eval_span = at;
+  return result;
 }
 
 /* ---- call expressions ---- */

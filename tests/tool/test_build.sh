@@ -133,6 +133,17 @@ expect 0 'scale' env TMPDIR="$work/temporary" "$tvms" build net.tvms --emit asm
 [ ! -e ./- ] || fail 'a file named -'
 [ -z "$(ls temporary)" ] || fail 'a temporary file was left behind'
 
+# What compiling finds is told where it was asked for, not where a pass of the library stood last.
+cat >vectors.tvms <<'END'
+@T.prim_func
+def rounds(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "float32")):
+    A[0:4] = T.call_llvm_pure_intrin("int32x4", "llvm.lround", B[0:4])
+
+tvm.build(rounds, "llvm")
+END
+expect 1 'Intrinsic does not support vectors' "$tvms" run vectors.tvms
+also 'build(mod, target)' "vectors.tvms:5:1: note: in 'build', called here"
+
 mkdir bin
 expect 1 'no C compiler is installed' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.so
 expect 0 '' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.c
