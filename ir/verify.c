@@ -119,9 +119,9 @@ static void warn_of_symbols(const IRModule *m) {
     const char *symbol = func_symbol(*f);
     if (!symbol) continue;
     Node *other = map_get(&symbols, str_intern(symbol));
-    if (other)
-      diag_note(diag_warning(W0114, (*f)->span, "two functions have the symbol '%s'", symbol),
-                other->span, "the other one is here");
+    Diag *d = other ? diag_warning(W0114, (*f)->span, "two functions have the symbol '%s'", symbol)
+                    : NULL; /* or nobody wants to know */
+    if (d) diag_note(d, other->span, "the other one is here");
     map_set(&symbols, str_intern(symbol), *f);
   }
 }

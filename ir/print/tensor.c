@@ -74,14 +74,27 @@ static void declare_parts(Printer *p, Buffer *b) {
   if (IS(Var, b->elem_offset) && !own) declare_var(p, b->elem_offset);
 }
 
+static bool is_fresh(Printer *p, Node *n) { return IS(Var, n) && !map_has(&p->names, n); }
+
+/* Of a fresh variable among strides, another name than those before it have. */
+static const char *stride_name(Printer *p, NodeVec strides, int i) {
+  const char *name = name_hint(strides.at[i]);
+  for (int k = 0; k < i; k++) {
+    if (strides.at[k] == strides.at[i]) return stride_name(p, strides, k);
+    if (!is_fresh(p, strides.at[k]) || !str_same(stride_name(p, strides, k), name)) continue;
+    name = str_format("%s_%d", name, i);
+    k = -1;
+  }
+  return name;
+}
+
 /* A variable that no other text defines is defined by its name in quotes. */
 static void print_strides(Printer *p, NodeVec strides) {
   str_add(&p->out, ", strides=(");
   for (int i = 0; i < strides.len; i++) {
     Node *s = strides.at[i];
-    bool fresh = IS(Var, s) && !map_has(&p->names, s);
     if (i) str_add(&p->out, ", ");
-    if (fresh) print_quoted(p, name_hint(s));
+    if (is_fresh(p, s)) print_quoted(p, stride_name(p, strides, i));
     else print_expr(p, s);
   }
   str_add(&p->out, strides.len == 1 ? ",)" : ")");

@@ -268,10 +268,11 @@ static DataType shape_dtype(NodeVec shape) {
 }
 
 /* ("s0", "s0"): a fresh variable for each name. */
-static Node *named_stride(const NodeVec *before, const char *name, DataType t, Span span) {
-  for each (Node *, s, before)
-    if (IS(Var, *s) && str_same(AS(Var, *s)->name, name)) return *s;
-  return var_new(name, t, span);
+static Node *named_stride(NodeVec *named, const char *name, DataType t, Span span) {
+  for each (Node *, s, named)
+    if (str_same(AS(Var, *s)->name, name)) return *s;
+  vec_push(named, var_new(name, t, span));
+  return vec_last(named);
 }
 
 /* NULL: by shape and strides. */
@@ -301,14 +302,14 @@ Node *buffer_from_args(BuiltinCall *call, int at) {
   int64_t factor =
       value_is_none(ARG(at + 7)) ? 0 : value_as_int(ARG(at + 7), "offset_factor", SPAN(at + 7));
   int64_t align = value_is_none(ARG(at + 6)) ? 0 : value_as_int(ARG(at + 6), "align", SPAN(at + 6));
-  NodeVec strides = {0};
+  NodeVec strides = {0}, named_strides = {0};
   ValueVec given_strides = items_or_one(ARG(at + 3)), given_separators = items_or_one(ARG(at + 9));
   if (!value_is_none(ARG(at + 3)))
     for each (Value, v, &given_strides) {
       bool named = v->type == &type_str;
-      vec_push(&strides,
-               named ? named_stride(&strides, value_text(*v), shape_dtype(shape), SPAN(at + 3))
-                     : to_expr(*v, SPAN(at + 3)));
+      vec_push(&strides, named ? named_stride(&named_strides, value_text(*v), shape_dtype(shape),
+                                              SPAN(at + 3))
+                               : to_expr(*v, SPAN(at + 3)));
     }
   Node *offset = value_is_none(ARG(at + 4)) ? NULL : to_expr(ARG(at + 4), SPAN(at + 4));
   if (!offset && factor) offset = MAKE(Var, call->span, shape_dtype(shape), .elem = VOID_TYPE);

@@ -56,6 +56,32 @@ same ''
 expect 2 "did you mean 'unused-import'" "$tvms" -Wunused-imprt warn.tvms
 expect 2 'no warning' "$tvms" check -Wno-nothing-like-it warn.tvms
 
+# Warnings of the verifier, told and not told.
+cat >module.tvms <<'T'
+@I.ir_module
+class M:
+    @T.prim_func
+    def f(A: T.Buffer((8, 8), "float32")):
+        for i, j in T.grid(8, 8):
+            with T.block("b"):
+                vi = T.axis.spatial(8, i)
+                A[vi, j] = 1.0
+
+    @T.prim_func
+    def g(A: T.Buffer((8,), "float32")):
+        T.func_attr({"global_symbol": "f"})
+        A[0] = 1.0
+
+    @R.function
+    def h(x: R.Tensor((4,), "float32")) -> R.Tensor((3,), "float32"):
+        return x
+T
+expect 0 'warning[-Wrepeated-symbol]: two functions have the symbol' "$tvms" check module.tvms
+also 'warning[-Wloop-in-block]' 'warning[-Wcontradicted-result]' 'note: the other one is here'
+expect 0 '' "$tvms" check -Wno-all module.tvms
+same 'module.tvms: 1 module, well-formed'
+expect 1 'CompileError: two functions have the global_symbol' "$tvms" build module.tvms -o module.so
+
 # A dim that is declared for the signature is no unused variable.
 cat >dim.tvms <<'T'
 @T.prim_func
