@@ -20,7 +20,7 @@ typedef struct Scan {
   Map lets;           /* variables of lets inside the block to their values */
   Map stores;         /* buffers to their only BufferStore, or to themselves if there are more */
   Map scalars;        /* buffers of one element that get one value, to it */
-  Node *asked;        /* where_memory_says: a buffer, or NULL */
+  Node *asked;        /* by block_writes_by_memory: a buffer, or NULL */
   bool by_memory;     /* memory says where that is written */
   Map local;          /* buffers allocated inside, which nobody outside sees */
   Map matched;        /* buffers of matched regions to their MatchBufferRegion */
@@ -253,7 +253,8 @@ static WalkResult scan_node(Walker *w, Node *n) {
   }
   case NK_For:
     map_set(&s->ranges, AS(For, n)->var,
-            MAKE(Range, n->span, VOID_TYPE, .min = AS(For, n)->min, .extent = AS(For, n)->extent));
+            MAKE(Range, n->span, VOID_TYPE, .min = without_names(s, AS(For, n)->min),
+                 .extent = without_names(s, AS(For, n)->extent)));
     return WALK_ON;
   case NK_LetStmt: {
     Node *value = without_names(s, AS(LetStmt, n)->value);

@@ -381,16 +381,22 @@ static WalkResult stop_at_loop(Walker *w, Node *n) {
   return map_has(w->context, n) ? WALK_STOP : WALK_ON;
 }
 
-/* An index without a summand that no loop moves. */
-static Node *moving_part(Node *e, const Map *loops) {
+static bool stands_still(Node *e, const Map *loops) {
   Walker w = {.enter = stop_at_loop, .context = (void *)(uintptr_t)loops, .once = true};
-  if (!IS(Add, e)) return e;
-  if (walk(&w, AS(Add, e)->a)) return AS(Add, e)->b;
-  return walk(&w, AS(Add, e)->b) ? AS(Add, e)->a : e;
+  return walk(&w, e);
 }
 
-static bool is_quotient_of(Node *quotient, Node *rest) {
+/* An index without a summand that no loop moves. */
+static Node *moving_part(Node *e, const Map *loops) {
+  if (!IS(Add, e)) return e;
+  if (stands_still(AS(Add, e)->a, loops)) return AS(Add, e)->b;
+  return stands_still(AS(Add, e)->b, loops) ? AS(Add, e)->a : e;
+}
+
+/* Of one dividend by one divisor, the same in all steps. */
+static bool is_quotient_of(Node *quotient, Node *rest, const Map *loops) {
   return IS(FloorDiv, quotient) && IS(FloorMod, rest) &&
+         stands_still(AS(FloorDiv, quotient)->b, loops) &&
          node_equal(AS(FloorDiv, quotient)->a, AS(FloorMod, rest)->a, false, NULL) &&
          node_equal(AS(FloorDiv, quotient)->b, AS(FloorMod, rest)->b, false, NULL);
 }
@@ -402,7 +408,7 @@ static NodeVec with_pairs_joined(NodeVec indices, const Map *loops) {
   for each (Node *, e, &indices) {
     Node *quotient = moving_part(*e, loops), *whole = *e;
     for each (Node *, other, &indices)
-      if (is_quotient_of(quotient, moving_part(*other, loops))) {
+      if (is_quotient_of(quotient, moving_part(*other, loops), loops)) {
         map_set(&joined, *other, *other);
         whole = AS(FloorDiv, quotient)->a;
       }
@@ -415,6 +421,7 @@ static NodeVec with_pairs_joined(NodeVec indices, const Map *loops) {
 }
 
 bool iter_is_injective(NodeVec indices, const Map *loops, Analyzer *facts) {
-  return iter_map_detect(indices, loops, NULL, facts).injective ||
-         iter_map_detect(with_pairs_joined(indices, loops), loops, NULL, facts).injective;
+  if (iter_map_detect(indices, loops, NULL, facts).injective) return true;
+  NodeVec joined = with_pairs_joined(indices, loops);
+  return joined.len < indices.len && iter_map_detect(joined, loops, NULL, facts).injective;
 }
