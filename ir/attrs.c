@@ -47,11 +47,6 @@ int64_t dict_get_int(const Node *dict, const char *key, int64_t otherwise) {
   return IS(IntImm, n) ? AS(IntImm, n)->value : otherwise;
 }
 
-int64_t dict_get_tir(const Node *attrs, const char *name, int64_t otherwise) {
-  int64_t today = dict_get_int(attrs, str_format("tirx.%s", name), otherwise);
-  return dict_get_int(attrs, str_format("tir.%s", name), today);
-}
-
 const char *dict_get_str(const Node *dict, const char *key, const char *otherwise) {
   Node *n = dict_get(dict, key);
   return IS(StringImm, n) ? AS(StringImm, n)->value : otherwise;

@@ -378,8 +378,6 @@ Node *dict_get(const Node *dict, const char *key); /* NULL if absent, or dict is
 Node *dict_with(const Node *dict, const char *key,
                 Node *value); /* a new Dict; NULL value removes */
 int64_t dict_get_int(const Node *dict, const char *key, int64_t otherwise);
-/* "tir.<name>" of a function, or, as it is spelled today, "tirx.<name>". */
-int64_t dict_get_tir(const Node *attrs, const char *name, int64_t otherwise);
 const char *dict_get_str(const Node *dict, const char *key, const char *otherwise);
 
 /* ---- modules (module.c) ---- */

@@ -462,11 +462,17 @@ static void print_items(Printer *p, NodeVec items) {
   }
 }
 
+/* TVM knows "tir.noalias" and its like by today's name of the dialect. */
+static const char *key_text(const Printer *p, const char *key) {
+  bool renamed = p->options.tvm_style && str_begins(key, "tir.");
+  return renamed ? str_format("tirx.%s", key + strlen("tir.")) : key;
+}
+
 static void print_dict(Printer *p, Dict *d) {
   str_add_char(&p->out, '{');
   for (int i = 0; i < d->keys.len; i++) {
     if (i) str_add(&p->out, ", ");
-    print_quoted(p, d->keys.at[i]);
+    print_quoted(p, key_text(p, d->keys.at[i]));
     str_add(&p->out, ": ");
     print_attr(p, d->values.at[i]);
   }

@@ -147,7 +147,7 @@ static Node *split_launch(Split *s, Node *launch) {
   for (int i = 0; i < params.len; i++) vec_push(&none, (Node *)NULL);
   Span span = launch->span;
   Node *attrs = dict_with(dict_new(), "tvms.device", int_imm(INT32, 1, span));
-  static const char *const carried[] = {"tir.noalias", "tirx.noalias", "tvms.fp_contract"};
+  static const char *const carried[] = {"tir.noalias", "tvms.fp_contract"};
   for (size_t i = 0; i < sizeof carried / sizeof *carried; i++) {
     Node *value = dict_get(s->f->attrs, carried[i]);
     if (value) attrs = dict_with(attrs, carried[i], value);

@@ -353,6 +353,6 @@ Node *pass_scalarize_vectors(Node *func, const PassContext *context) {
   (void)context;
   PrimFunc *f = AS(PrimFunc, func);
   Scalarizer s = {.mutator = {.rewrite = rewrite},
-                  .noalias = dict_get_tir(f->attrs, "noalias", 1) != 0};
+                  .noalias = dict_get_int(f->attrs, "tir.noalias", 1) != 0};
   return mutate(&s.mutator, func);
 }

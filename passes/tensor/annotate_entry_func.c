@@ -11,7 +11,7 @@ Node *pass_annotate_entry_func(Node *n, const PassContext *context) {
     Node *f = m->functions.at[i];
     if (!IS(PrimFunc, f) || !func_symbol(f)) continue;
     bool is_main = str_same(AS(GlobalVar, m->globals.at[i])->name, "main");
-    if (dict_get_tir(AS(PrimFunc, f)->attrs, "is_entry_func", 0)) return n;
+    if (dict_get_int(AS(PrimFunc, f)->attrs, "tir.is_entry_func", 0)) return n;
     count = is_main ? 1 : count + 1;
     only = f;
     name = m->globals.at[i];

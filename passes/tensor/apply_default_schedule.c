@@ -34,7 +34,7 @@ bool prim_func_wants_schedule(Node *f) {
   bool has_blocks = false;
   Walker w = {.enter = find_schedule, .context = &has_blocks};
   return walk(&w, AS(PrimFunc, f)->body) && has_blocks &&
-         !dict_get_tir(AS(PrimFunc, f)->attrs, "is_scheduled", 0);
+         !dict_get_int(AS(PrimFunc, f)->attrs, "tir.is_scheduled", 0);
 }
 
 Node *pass_apply_default_schedule(Node *n, const PassContext *context) {

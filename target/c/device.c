@@ -62,7 +62,7 @@ const char *c_kernel(CGen *g, const char *name, PrimFunc *f, CKernelHead *head, 
                  .name = name,
                  .c_name = name,
                  .result = VOID_TYPE,
-                 .may_alias = !dict_get_tir(f->attrs, "noalias", 1),
+                 .may_alias = !dict_get_int(f->attrs, "tir.noalias", 1),
                  .depth = 1,
                  .out = &lines};
   g->f = &state;

@@ -63,7 +63,7 @@ static bool has_result(PrimFunc *f) {
 
 /* Pointers of kernels do not alias. */
 static const char *param_text(CGen *g, PrimFunc *f, Node *param, const CVar *v) {
-  bool distinct = !lowered_is_packed(f) && dict_get_tir(f->attrs, "noalias", 1);
+  bool distinct = !lowered_is_packed(f) && dict_get_int(f->attrs, "tir.noalias", 1);
   if (!dtype_is_handle(param->dtype) || !distinct) return c_declare(g, param, v);
   return str_format("%s%srestrict %s", v->is_const ? "const " : "", c_pointer(g, v->elem), v->name);
 }
@@ -135,7 +135,7 @@ void c_function(CGen *g, const char *name, PrimFunc *f) {
                  .name = name,
                  .c_name = map_get(&g->kernels, str_intern(name)),
                  .result = packed ? VOID_TYPE : f->ret_dtype,
-                 .may_alias = !dict_get_tir(f->attrs, "noalias", 1),
+                 .may_alias = !dict_get_int(f->attrs, "tir.noalias", 1),
                  .depth = 1,
                  .out = &lines};
   g->f = &state;

@@ -5,7 +5,7 @@
 static const char *param_text(CGen *g, PrimFunc *f, Node *param) {
   CVar *v = c_kernel_param(g, f, param);
   if (!dtype_is_handle(param->dtype)) return c_declare(g, param, v);
-  bool distinct = dict_get_tir(f->attrs, "noalias", 1) != 0;
+  bool distinct = dict_get_int(f->attrs, "tir.noalias", 1) != 0;
   return str_format("%s%s%s%s", v->is_const ? "const " : "", c_pointer(g, v->elem),
                     distinct ? "__restrict__ " : "", v->name);
 }

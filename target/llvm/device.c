@@ -17,7 +17,7 @@ static LLVMTypeRef param_type(Gen *g, DataType t) {
 
 void gen_declare_kernel(Gen *g, const char *name, PrimFunc *f) {
   int n = f->params.len;
-  bool distinct = dict_get_tir(f->attrs, "noalias", 1) != 0;
+  bool distinct = dict_get_int(f->attrs, "tir.noalias", 1) != 0;
   LLVMTypeRef *params = NEW_ARRAY(LLVMTypeRef, n + 1);
   for (int i = 0; i < n; i++) {
     type_check(f->params.at[i]->dtype, f->node.span);

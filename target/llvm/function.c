@@ -13,7 +13,7 @@ void gen_attribute(Gen *g, LLVMValueRef function, unsigned index, const char *na
 /* Pointers of kernels do not alias and are not kept. */
 static void pointer_attributes(Gen *g, LLVMValueRef fn, unsigned index, PrimFunc *f, Var *param) {
   bool aligned = dict_get_int(f->attrs, "tvms.aligned", 0) != 0;
-  if (dict_get_tir(f->attrs, "noalias", 1)) gen_attribute(g, fn, index, "noalias", 0);
+  if (dict_get_int(f->attrs, "tir.noalias", 1)) gen_attribute(g, fn, index, "noalias", 0);
   gen_attribute(g, fn, index, "nocapture", 0);
   if (!dtype_is_void(param->elem))
     gen_attribute(g, fn, index, "align", aligned ? 64 : (uint64_t)lowered_nbytes(param->elem));
@@ -72,7 +72,7 @@ void func_end(Gen *g) {
 }
 
 static void bind_params(Gen *g, PrimFunc *f) {
-  bool distinct = g->f->sort == FUNC_KERNEL && dict_get_tir(f->attrs, "noalias", 1);
+  bool distinct = g->f->sort == FUNC_KERNEL && dict_get_int(f->attrs, "tir.noalias", 1);
   for (int i = 0; i < f->params.len; i++) {
     Node *param = f->params.at[i];
     gen_bind(g, param, LLVMGetParam(g->f->llvm, (unsigned)i));

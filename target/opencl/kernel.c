@@ -32,7 +32,7 @@ static void write_param(CGen *g, PrimFunc *f, const Param *p) {
   if (!c_is_used(g, p->node)) return;
   if (dtype_is_bool(p->node->dtype)) c_line(g, "const bool %s = %s != 0;", p->var->name, p->given);
   if (!p->begin) return;
-  bool distinct = dict_get_tir(f->attrs, "noalias", 1) != 0;
+  bool distinct = dict_get_int(f->attrs, "tir.noalias", 1) != 0;
   const char *type = c_pointer_to(g, p->var), *constant = p->var->is_const ? "const " : "";
   c_line(g, "%s%s%s%s = (%s%s)(%s + %s);", constant, type, distinct ? "restrict " : "",
          p->var->name, constant, type, p->given, p->begin);
