@@ -60,8 +60,9 @@ typedef struct Search {
   Agreement *a;
   bool more;     /* something new was found to differ */
   bool diverges; /* not all threads come here */
-  bool ended;    /* some threads may have left the function */
   Node *loop;    /* innermost */
+  Node *skip;    /* ends its step for some threads: they don't come to the rest of it; or NULL */
+  Node *end;     /* leaves the function for some threads, or NULL */
 } Search;
 
 static void differ(Search *s, Node *var) {
@@ -87,28 +88,33 @@ static void search_expr(Search *s, Node *e) {
 
 static void search(Search *s, Node *n);
 
+static void part_in(Search *s, Node *loop, Node *jump) {
+  if (!loop || map_has(&s->a->ragged, loop)) return;
+  map_set(&s->a->ragged, loop, jump);
+  s->more = true;
+}
+
 /* The body of a loop, or an arm of a branch. */
 static void search_part(Search *s, Node *head, Node *body) {
-  bool outer = s->diverges;
-  Node *loop = s->loop;
+  bool is_loop = !IS(IfThenElse, head), outer = s->diverges;
+  Node *loop = s->loop, *skip = s->skip, *end = s->end;
   s->diverges |= threads_part(s->a, head);
-  if (!IS(IfThenElse, head)) s->loop = head;
+  if (is_loop) s->loop = head;
   if (body) search(s, body);
-  s->diverges = outer || s->ended;
+  if (is_loop && s->end != end) part_in(s, head, s->end);
+  if (is_loop) s->skip = skip;
+  s->diverges = outer || s->end || s->skip;
   s->loop = loop;
 }
 
-/* A jump that not all threads take. */
+/* A jump that not all threads take, or a barrier after one. */
 static void search_jump(Search *s, Node *call) {
   bool leaves = is_intrin_call(call, "ret") || is_intrin_call(call, "thread_return");
-  bool jumps =
-      leaves || is_intrin_call(call, "break_loop") || is_intrin_call(call, "continue_loop");
-  if (!jumps || !s->diverges) return;
-  s->more |= leaves && !s->ended;
-  s->ended |= leaves;
-  if (!s->loop || map_has(&s->a->ragged, s->loop)) return;
-  map_set(&s->a->ragged, s->loop, call);
-  s->more = true;
+  if (s->skip && waits_for_block(call)) part_in(s, s->loop, s->skip);
+  if (!s->diverges) return;
+  if (leaves && !s->end) s->end = call, s->more = true;
+  if (is_intrin_call(call, "break_loop")) part_in(s, s->loop, call);
+  if (is_intrin_call(call, "continue_loop")) s->skip = call;
 }
 
 static void search_store(Search *s, BufferStore *n) {
@@ -183,7 +189,7 @@ void agree_in(Agreement *a, Node *body) {
   Search s = {.a = a};
   do {
     s.more = false;
-    s.diverges = s.ended;
+    s.diverges = s.end != NULL;
     search(&s, body);
   } while (s.more);
 }

@@ -35,6 +35,18 @@ Node *launch_new(const char *tag, Node *var, Node *extent, Node *body) {
               .value = extent, .body = body);
 }
 
+/* ---- barriers ---- */
+
+bool is_of_warp(const Call *sync) {
+  Node *scope = sync->args.len ? sync->args.at[0] : NULL;
+  return IS(StringImm, scope) && str_same(AS(StringImm, scope)->value, "warp");
+}
+
+bool waits_for_block(Node *call) {
+  bool syncs = is_intrin_call(call, "tvm_storage_sync") && !is_of_warp(AS(Call, call));
+  return syncs || is_intrin_call(call, "tvm_thread_allreduce");
+}
+
 /* ---- axes ---- */
 
 int launch_axis(const char *tag) {

@@ -21,12 +21,18 @@ Node *launch_new(const char *tag, Node *var, Node *extent, Node *body);
 int launch_axis(const char *tag);
 enum { LAUNCH_AXES = 6 };
 
+/* Is a T.tvm_storage_sync a barrier of warps? */
+bool is_of_warp(const Call *sync);
+/* Does a call wait for all threads of the block? */
+bool waits_for_block(Node *call);
+
 /* ---- what the threads of a block agree on (agreement.c) ---- */
 
 typedef struct Agreement {
   Map differs; /* variables that may differ by thread */
   Map agreed;  /* pointers to memory that each thread has for itself, where all hold the same */
-  Map ragged;  /* loops that only some threads leave, or end a step of, to the call that does so */
+  Map ragged;  /* loops whose barriers only some threads come to, to the call by which others leave
+                */
 } Agreement;
 /* Of a body with its launches, or of what is in them where `differs` holds their variables. */
 void agree_in(Agreement *a, Node *body);

@@ -13,11 +13,6 @@ static Exchange exchange_of(Node *n) {
   return NO_EXCHANGE;
 }
 
-bool is_of_warp(const Call *sync) {
-  Node *scope = sync->args.len ? sync->args.at[0] : NULL;
-  return IS(StringImm, scope) && str_same(AS(StringImm, scope)->value, "warp");
-}
-
 static WalkResult find_exchange(Walker *w, Node *n) {
   (void)w;
   bool found = exchange_of(n) != NO_EXCHANGE || is_intrin_call(n, "tvm_warp_activemask") ||

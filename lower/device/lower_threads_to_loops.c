@@ -80,7 +80,7 @@ static Node *of_first(const Threads *t, Node *n) {
 
 static WalkResult find_barrier(Walker *w, Node *n) {
   (void)w;
-  return is_intrin_call(n, "tvm_storage_sync") && !is_of_warp(AS(Call, n)) ? WALK_STOP : WALK_ON;
+  return waits_for_block(n) ? WALK_STOP : WALK_ON;
 }
 
 /* By itself: there the loops over threads end. */

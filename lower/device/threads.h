@@ -24,8 +24,6 @@ Node *thread_place(const Threads *t, Node *array, Span span);
 /* The statement, run by each thread that is active, one after the other. */
 Node *each_thread(Threads *t, Node *stmt);
 
-/* Is a T.tvm_storage_sync a barrier of warps? */
-bool is_of_warp(const Call *sync);
 /* Does it hold an exchange of values between the threads of a warp, or a barrier of them? */
 bool has_exchange(Node *n);
 /* The same without exchanges: what is to be done before it is added to `before`. */

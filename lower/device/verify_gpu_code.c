@@ -67,11 +67,7 @@ static const char *why_apart(const Limits *l) {
 
 static WalkResult check_barrier(Walker *w, Node *n) {
   Limits *l = w->context;
-  bool of_warp = is_intrin_call(n, "tvm_storage_sync") && AS(Call, n)->args.len &&
-                 IS(StringImm, AS(Call, n)->args.at[0]) &&
-                 str_same(AS(StringImm, AS(Call, n)->args.at[0])->value, "warp");
-  bool meets = is_intrin_call(n, "tvm_storage_sync") || is_intrin_call(n, "tvm_thread_allreduce");
-  if (meets && !of_warp && l->divergent)
+  if (waits_for_block(n) && l->divergent)
     refuse(l, n, str_format("a barrier stands in a %s", why_apart(l)));
   return WALK_ON;
 }

@@ -45,10 +45,7 @@ static void meet(Sync *s, Node *stmt, const AccessVec *now) {
 
 static bool is_barrier(const Sync *s, Node *n) {
   if (!IS(Evaluate, n) || !is_intrin_call(AS(Evaluate, n)->value, "tvm_storage_sync")) return false;
-  NodeVec args = AS(Call, AS(Evaluate, n)->value)->args;
-  bool is_warp =
-      args.len && IS(StringImm, args.at[0]) && str_same(AS(StringImm, args.at[0])->value, "warp");
-  return !is_warp || str_same(s->space.scope, "warp");
+  return !is_of_warp(AS(Call, AS(Evaluate, n)->value)) || str_same(s->space.scope, "warp");
 }
 
 static void sync_stmt(Sync *s, Node *n);
