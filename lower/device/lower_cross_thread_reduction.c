@@ -47,17 +47,24 @@ static _Noreturn void refuse(const Cross *c, Node *loop, const char *why) {
                AS(Var, AS(For, loop)->var)->name, c->block->name, why);
 }
 
-/* Are steps of the reduction those of threads, and all its loops below or of threads? */
-static bool is_shared_out(Cross *c) {
-  if (c->loops.len && !binds(c, AS(For, c->loops.at[0])->var, true)) return false;
-  for each (Node *, l, &c->around)
+static void add_threads(Cross *c, NodeVec loops) {
+  for each (Node *, l, &loops)
     if (is_thread_loop(AS(For, *l)) && binds(c, AS(For, *l)->var, true)) vec_push(&c->threads, *l);
-  for each (Node *, l, &c->loops)
-    if (is_thread_loop(AS(For, *l)) && binds(c, AS(For, *l)->var, true)) vec_push(&c->threads, *l);
-  if (!c->threads.len) return false;
+}
+
+static void need_loops_of_reduction(const Cross *c) {
   for each (Node *, l, &c->loops)
     if (binds(c, AS(For, *l)->var, false))
       refuse(c, *l, "is no loop of its reduction, but stands inside of one: reorder it outwards");
+}
+
+/* Are steps of the reduction those of threads, and all its loops below or of threads? */
+static bool is_shared_out(Cross *c) {
+  if (c->loops.len && !binds(c, AS(For, c->loops.at[0])->var, true)) return false;
+  add_threads(c, c->around);
+  add_threads(c, c->loops);
+  if (!c->threads.len) return false;
+  need_loops_of_reduction(c);
   for each (Node *, l, &c->around)
     if (!is_thread_loop(AS(For, *l)) && !expr_is_one(AS(For, *l)->extent) &&
         binds(c, AS(For, *l)->var, true))
@@ -83,8 +90,7 @@ static WalkResult find_held(Walker *w, Node *n) {
   c->realize = AS(BlockRealize, n);
   c->block = AS(Block, c->realize->block);
   c->threads = (NodeVec){0};
-  for each (Node *, l, &c->around)
-    if (is_thread_loop(AS(For, *l)) && binds(c, AS(For, *l)->var, true)) vec_push(&c->threads, *l);
+  add_threads(c, c->around);
   h->found = c->threads.len && binds(c, AS(For, h->loop)->var, true);
   return h->found ? WALK_STOP : WALK_ON;
 }
@@ -103,9 +109,7 @@ static bool find_in_loop(Node *loop, Cross *c) {
   if (!h.found) return false;
   c->loops = (NodeVec){0};
   walk(&loops, loop);
-  for each (Node *, l, &c->loops)
-    if (binds(c, AS(For, *l)->var, false))
-      refuse(c, *l, "is no loop of its reduction, but stands inside of one: reorder it outwards");
+  need_loops_of_reduction(c);
   return true;
 }
 
