@@ -263,6 +263,12 @@ static inline Node *expr_and(Node *a, Node *b) { return expr_binary(NK_And, a, b
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_STATE } Effect;
 Effect expr_effect(Node *n);
 
+/* An AttrStmt "thread_extent" of an IterVar: these begin a grid of blocks of threads. */
+static inline bool is_launch(const Node *n) {
+  const AttrStmt *a = IS(AttrStmt, n) ? (const AttrStmt *)(const void *)n : NULL;
+  return a && IS(IterVar, a->subject) && str_same(a->key, "thread_extent");
+}
+
 /* ---- buffers ---- */
 
 /* A compact buffer with its own pointer variable of that scope. align 0: the default, 64 bytes. */

@@ -53,7 +53,7 @@ static void attr_frame_text(Printer *p, AttrStmt *a, FrameText *f) {
     f->needs_with = true;
     return;
   }
-  if (IS(IterVar, a->subject) && str_same(a->key, "thread_extent")) {
+  if (is_launch(&a->node)) {
     f->bound = NODES(AS(IterVar, a->subject)->var);
     const char *thread = str_format("\"%s\"", AS(IterVar, a->subject)->thread_tag);
     DataType t = AS(IterVar, a->subject)->var->dtype;

@@ -41,14 +41,14 @@ bool is_scalar_buffer(const Buffer *b) {
 }
 
 /* What a program of blocks calls, too, once device functions have left it. */
-static bool is_launch(const char *family) { return str_same(family, "call_ffi_kernel"); }
+static bool launches(const char *family) { return str_same(family, "call_ffi_kernel"); }
 
 bool needs_today(const Printer *p, Node *n) {
   if (IS(ScopeIdDef, n)) return true;
   if (IS(Call, n)) {
     const Intrin *in = intrin_of(AS(Call, n)->op);
     const char *open = in ? NULL : family_name(AS(Call, n)->op);
-    return in ? str_same(in->name, "device_entry") : open && !is_launch(open);
+    return in ? str_same(in->name, "device_entry") : open && !launches(open);
   }
   Node *declared = allocated_here(p, n);
   return declared && is_scalar_buffer(AS(Buffer, AS(DeclBuffer, declared)->buffer));

@@ -15,9 +15,7 @@ typedef struct Regions {
 } Regions;
 
 static Node *accessed(Node *n) {
-  Node *buffer = IS(BufferLoad, n)    ? AS(BufferLoad, n)->buffer
-                 : IS(BufferStore, n) ? AS(BufferStore, n)->buffer
-                                      : NULL;
+  Node *buffer = accessed_buffer(n);
   return buffer ? AS(Buffer, buffer)->data : NULL;
 }
 

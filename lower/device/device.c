@@ -35,6 +35,11 @@ Node *launch_new(const char *tag, Node *var, Node *extent, Node *body) {
               .value = extent, .body = body);
 }
 
+Node *accessed_buffer(const Node *n) {
+  if (IS(BufferLoad, n)) return ((const BufferLoad *)(const void *)n)->buffer;
+  return IS(BufferStore, n) ? ((const BufferStore *)(const void *)n)->buffer : NULL;
+}
+
 /* ---- barriers ---- */
 
 bool is_of_warp(const Call *sync) {

@@ -4,15 +4,12 @@
 
 #include "lower/lower_impl.h"
 
-/* A launch: AttrStmts "thread_extent" that begin a grid of blocks of threads. */
-static inline bool is_launch(Node *n) {
-  return IS(AttrStmt, n) && str_same(AS(AttrStmt, n)->key, "thread_extent") &&
-         IS(IterVar, AS(AttrStmt, n)->subject);
-}
 static inline const char *launch_tag(Node *n) {
   return AS(IterVar, AS(AttrStmt, n)->subject)->thread_tag;
 }
 bool has_launch(Node *n);
+/* The Buffer of a BufferLoad or BufferStore; NULL of other nodes. */
+Node *accessed_buffer(const Node *n);
 /* One thread_extent around a body. */
 Node *launch_new(const char *tag, Node *var, Node *extent, Node *body);
 

@@ -93,9 +93,7 @@ typedef struct Kept {
 
 static Node *take_kept(Mutator *m, Node *n) {
   Kept *k = m->context;
-  Node *buffer = IS(BufferLoad, n)    ? AS(BufferLoad, n)->buffer
-                 : IS(BufferStore, n) ? AS(BufferStore, n)->buffer
-                                      : NULL;
+  Node *buffer = accessed_buffer(n);
   if (!buffer || !map_has(&k->outside, AS(Buffer, buffer)->data)) return mutate_children(m, n);
   int64_t index;
   if (IS(BufferStore, n) || !expr_is_const_int(AS(BufferLoad, n)->indices.at[0], &index))

@@ -62,8 +62,7 @@ static Node *take_allocations(Mutator *m, Node *n) {
   Take *t = m->context;
   if (node_is_expr(n) || IS(Buffer, n)) return n;
   if (IS(For, n) && AS(For, n)->loop_kind != LOOP_SERIAL) return n;
-  bool is_launch = IS(AttrStmt, n) && str_same(AS(AttrStmt, n)->key, "thread_extent");
-  if (is_launch) return n;
+  if (is_launch(n)) return n;
   if (!IS(Allocate, n) || !can_be_operand(t, AS(Allocate, n))) return mutate_children(m, n);
   vec_push(&t->vars, var_new(AS(Var, AS(Allocate, n)->var)->name, HANDLE, n->span));
   vec_push(&t->buffers, scratch_buffer(AS(Allocate, n)));

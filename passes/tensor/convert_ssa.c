@@ -8,12 +8,6 @@ typedef struct Ssa {
   Map defined; /* variables and buffers that have a definition already */
 } Ssa;
 
-/* One thread may be launched several times, in loops after another. */
-static Node *launched_by(AttrStmt *a) {
-  bool launches = IS(IterVar, a->subject) && str_same(a->key, "thread_extent");
-  return launches ? AS(IterVar, a->subject)->var : NULL;
-}
-
 static Node *defined_by(Node *n) {
   switch (n->kind) {
   case NK_For: return AS(For, n)->var;
@@ -22,7 +16,8 @@ static Node *defined_by(Node *n) {
   case NK_Allocate: return AS(Allocate, n)->var;
   case NK_AllocateConst: return AS(AllocateConst, n)->var;
   case NK_DeclBuffer: return AS(DeclBuffer, n)->buffer;
-  case NK_AttrStmt: return launched_by(AS(AttrStmt, n));
+  case NK_AttrStmt: /* a thread may be launched several times, one launch after another */
+    return is_launch(n) ? AS(IterVar, AS(AttrStmt, n)->subject)->var : NULL;
   default: return NULL;
   }
 }
