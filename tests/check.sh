@@ -5,6 +5,9 @@ B=${B:-build}
 passed=0
 failed=0
 log=$B/check.log
+mkdir -p "$B/cache"
+TVMS_CACHE=$(cd "$B/cache" && pwd)
+export TVMS_CACHE
 
 # step NAME COMMAND...: a check of its own
 step() {

@@ -1,6 +1,7 @@
 /* opencl.c -- devices of OpenCL. The loader, libOpenCL.so.1, is looked for when the first device is
  * asked for; each device has a context and one queue, which does things in order. */
 #include "target/runtime/device.h"
+#include "target/runtime/program_cache.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,11 @@ enum { DEVICE_TYPE_ALL = -1, CL_BLOCKING = 1, MEM_READ_WRITE = 1 };
 enum { /* keys of clGetDeviceInfo and its like */
        DEVICE_SINGLE_FP = 0x101b,
        DEVICE_NAME = 0x102b,
+       DRIVER_VERSION = 0x102d,
+       DEVICE_VERSION = 0x102f,
        DEVICE_EXTENSIONS = 0x1030,
+       PROGRAM_BINARY_SIZES = 0x1165,
+       PROGRAM_BINARIES = 0x1166,
        PROGRAM_BUILD_LOG = 0x1183,
        KERNEL_MAX_GROUP = 0x11b0,
        FP_ROUNDED_DIVIDE = 1 << 7
@@ -219,21 +224,75 @@ static int build_failed(int id, const ClDevice *d, void *program, int32_t status
                         (int)status, *log ? log : "it says nothing");
 }
 
-static int cl_load(int id, const char *source, void **program) {
-  ClDevice *d = device(id);
-  int32_t status = 0;
-  if (!d || check_extensions(id, d, source)) return -1;
-  void *made = clCreateProgramWithSource(d->context, 1, &source, NULL, &status);
-  if (!made) return failed("clCreateProgramWithSource", status);
+static const char *build_options(const ClDevice *d) {
   uint64_t floats = 0;
   clGetDeviceInfo(d->id, DEVICE_SINGLE_FP, sizeof floats, &floats, NULL);
-  const char *options = floats & FP_ROUNDED_DIVIDE
-                            ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-                            : "-cl-std=CL1.2";
+  return floats & FP_ROUNDED_DIVIDE ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
+                                    : "-cl-std=CL1.2";
+}
+
+/* What a binary depends on, for the caller to free(); NULL if memory is out. */
+static char *cache_key(const ClDevice *d, const char *options, const char *source) {
+  char driver[INFO_SIZE] = "", version[INFO_SIZE] = "";
+  clGetDeviceInfo(d->id, DRIVER_VERSION, sizeof driver, driver, NULL);
+  clGetDeviceInfo(d->id, DEVICE_VERSION, sizeof version, version, NULL);
+  size_t n = strlen(source) + 4 * INFO_SIZE;
+  char *key = malloc(n);
+  if (key)
+    snprintf(key, n, "opencl\n%s\n%s\n%s\n%s\n%s", d->title, version, driver, options, source);
+  return key;
+}
+
+/* NULL if none is kept, or the driver does not take it. */
+static void *load_kept(const ClDevice *d, const char *options, const char *key) {
+  size_t n = 0;
+  int32_t status = 0, taken = 0;
+  unsigned char *binary = tvms__program_cache_get(key, &n);
+  if (!binary) return NULL;
+  void *made = clCreateProgramWithBinary(d->context, 1, &d->id, &n, (const unsigned char **)&binary,
+                                         &taken, &status);
+  free(binary);
+  if (made && (status || taken || clBuildProgram(made, 1, &d->id, options, NULL, NULL))) {
+    clReleaseProgram(made);
+    return NULL;
+  }
+  return made;
+}
+
+static void keep(void *program, const char *key) {
+  size_t n = 0;
+  if (clGetProgramInfo(program, PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) || !n) return;
+  unsigned char *binary = malloc(n);
+  if (binary && !clGetProgramInfo(program, PROGRAM_BINARIES, sizeof binary, &binary, NULL))
+    tvms__program_cache_put(key, binary, n);
+  free(binary);
+}
+
+static int compile(int id, const ClDevice *d, const char *options, const char *source,
+                   void **program) {
+  int32_t status = 0;
+  void *made = clCreateProgramWithSource(d->context, 1, &source, NULL, &status);
+  if (!made) return failed("clCreateProgramWithSource", status);
   status = clBuildProgram(made, 1, &d->id, options, NULL, NULL);
   if (status) return build_failed(id, d, made, status);
   *program = made;
   return 0;
+}
+
+static int cl_load(int id, const char *source, void **program) {
+  ClDevice *d = device(id);
+  if (!d || check_extensions(id, d, source)) return -1;
+  const char *options = build_options(d);
+  char *key = cache_key(d, options, source);
+  if (!key) return tvms__error_no_memory(strlen(source));
+  int status = 0;
+  *program = load_kept(d, options, key);
+  if (!*program) {
+    status = compile(id, d, options, source, program);
+    if (!status) keep(*program, key);
+  }
+  free(key);
+  return status;
 }
 
 static void cl_unload(int id, void *program) {
