@@ -16,12 +16,19 @@ typedef struct ShimArgs {
   int n;
 } ShimArgs;
 
-/* Argument i as a compact tensor on the CPU, or NULL and an error. */
-static inline const DLTensor *shim_tensor(const ShimArgs *a, int i) {
+/* Argument i as a compact tensor on such a device, or NULL and an error. */
+static inline const DLTensor *shim_tensor_on(const ShimArgs *a, int i, DLDeviceType device) {
   bool is_tensor = i < a->n && (a->types[i] == TVMS_TENSOR || a->types[i] == TVMS_DLTENSOR);
   if (!is_tensor)
     return tvms_set_error("%s: argument %d must be a tensor", a->function, i + 1), NULL;
   const DLTensor *t = a->values[i].p;
+  if (t->device.device_type != device) {
+    char text[32], other[32];
+    tvms_device_text((DLDevice){device, 0}, text, sizeof text);
+    tvms_device_text(t->device, other, sizeof other);
+    return tvms_set_error("%s: argument %d lies on %s, not on %s", a->function, i + 1, other, text),
+           NULL;
+  }
   int64_t size = 1;
   for (int d = t->ndim - 1; t->strides && d >= 0; d--) {
     if (t->shape[d] > 1 && t->strides[d] != size)
@@ -29,6 +36,10 @@ static inline const DLTensor *shim_tensor(const ShimArgs *a, int i) {
     size *= t->shape[d];
   }
   return t;
+}
+
+static inline const DLTensor *shim_tensor(const ShimArgs *a, int i) {
+  return shim_tensor_on(a, i, kDLCPU);
 }
 
 static inline void *shim_data(const DLTensor *t) { return (char *)t->data + t->byte_offset; }
@@ -41,6 +52,10 @@ static inline int64_t shim_product(const int64_t *dims, int n) {
   int64_t product = 1;
   for (int i = 0; i < n; i++) product *= dims[i];
   return product;
+}
+
+static inline const char *shim_text(const ShimArgs *a, int i) { /* "" if it is something else */
+  return i < a->n && a->types[i] == TVMS_STR && a->values[i].s ? a->values[i].s : "";
 }
 
 /* An int or bool; 0 if it is something else. */

@@ -217,6 +217,12 @@ static int cuda_sync(int id) {
   return d ? finish(id, d, "waiting for the device", 0) : -1;
 }
 
+static int cuda_queue(int id, void **queue) {
+  CudaDevice *d = device(id);
+  if (d) *queue = d->stream;
+  return d ? 0 : -1;
+}
+
 /* ---- modules ---- */
 
 /* The code names the architecture that it is for: ".target sm_80", which later ones run, too;
@@ -331,6 +337,7 @@ const DeviceApi tvms__cuda = {.name = "cuda",
                               .copy = cuda_copy,
                               .fill = cuda_fill,
                               .sync = cuda_sync,
+                              .queue = cuda_queue,
                               .load = cuda_load,
                               .unload = cuda_unload,
                               .kernel = cuda_kernel,

@@ -69,6 +69,17 @@ int tvms_device_sync(DLDevice device) {
   return api ? api->sync(device.device_id) : -1;
 }
 
+int tvms_device_memory(const void *address, TvmsDeviceMemory *out) {
+  DevicePlace place;
+  char text[DEVICE_TEXT_SIZE];
+  if (!tvms__device_find(address, &place))
+    return tvms_set_error("the address %p is none of a device's memory", address);
+  if (!place.api->queue)
+    return tvms_set_error("memory of %s is not given away", tvms__device_text(place.device, text));
+  *out = (TvmsDeviceMemory){place.device, place.memory, place.begin, NULL};
+  return place.api->queue(place.device.device_id, &out->queue);
+}
+
 /* ---- what modules have there ---- */
 
 typedef struct Slot {

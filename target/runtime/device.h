@@ -43,6 +43,7 @@ typedef struct DeviceApi {
   int (*copy)(int id, void *to, size_t to_begin, void *from, size_t from_begin, size_t nbytes);
   int (*fill)(int id, void *to, size_t begin, int byte, size_t nbytes);
   int (*sync)(int id);
+  int (*queue)(int id, void **queue); /* as of TvmsDeviceMemory; NULL: it gives none away */
   int (*load)(int id, const char *source, void **program); /* compiles it */
   void (*unload)(int id, void *program);
   int (*kernel)(int id, void *program, const char *name, void **kernel);

@@ -122,6 +122,11 @@ static int call_on_cpu(Call *call, void *frame, void *callee, void *args, void *
 
 int tvms_call_packed_from_device(void *frame, void *name, void *args, void *types, int32_t n,
                                  void *ret, void *ret_type, int32_t writes) {
+  TvmsFunc *f = NULL;
+  if (tvms_func_find(&f, name)) return -1;
+  bool takes_them = f->device != kDLCPU;
+  tvms_release(f);
+  if (takes_them) return tvms_call_packed(frame, name, args, types, n, ret, ret_type);
   return call_on_cpu(tvms_call_packed, frame, name, args, types, n, ret, ret_type, writes);
 }
 

@@ -20,9 +20,12 @@ int tvms_func_new(TvmsFunc **out, TvmsPackedFunc fn, void *self, void (*release)
   f->fn = fn;
   f->self = self;
   f->release = release;
+  f->device = kDLCPU;
   *out = f;
   return 0;
 }
+
+void tvms_func_on_device(TvmsFunc *f, DLDeviceType type) { f->device = type; }
 
 TvmsFunc *tvms__func_of_module(TvmsModule *m, TvmsPackedFunc fn, void *self) {
   TvmsFunc *f = NULL;

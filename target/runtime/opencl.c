@@ -185,6 +185,12 @@ static int cl_sync(int id) {
   return status ? failed("waiting for the device", status) : 0;
 }
 
+static int cl_queue(int id, void **queue) {
+  ClDevice *d = device(id);
+  if (d) *queue = d->queue;
+  return d ? 0 : -1;
+}
+
 /* ---- programs ---- */
 
 static bool has_extension(const ClDevice *d, const char *name, size_t length) {
@@ -365,6 +371,7 @@ const DeviceApi tvms__opencl = {.name = "opencl",
                                 .copy = cl_copy,
                                 .fill = cl_fill,
                                 .sync = cl_sync,
+                                .queue = cl_queue,
                                 .load = cl_load,
                                 .unload = cl_unload,
                                 .kernel = cl_kernel,

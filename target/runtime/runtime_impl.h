@@ -43,7 +43,8 @@ struct TvmsFunc {
   TvmsPackedFunc fn;
   void *self;
   void (*release)(void *self);
-  TvmsModule *module; /* whose code it is, kept alive; or NULL */
+  TvmsModule *module;  /* whose code it is, kept alive; or NULL */
+  DLDeviceType device; /* where it takes tensors; code of a module, where that has them */
 };
 
 /* A new object of count 1, zeroed up to `nbytes`, 64-byte aligned behind `tail` if that is not 0:

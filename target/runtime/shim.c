@@ -49,32 +49,46 @@ static void *open_shim(const char *name) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* What the environment says to open in its place, TVMS_LIB_OPENBLAS=..., or the library. */
-static const char *library_file(const TvmsShim *s) {
+/* What the environment says to open in its place, TVMS_LIB_OPENBLAS=..., or the library's files. */
+static const char *library_files(const TvmsShim *s) {
   char key[NAME_SIZE + 16] = "TVMS_LIB_";
   size_t n = strlen(key);
   for (const char *c = s->name; *c && n + 1 < sizeof key; c++)
     key[n++] = (char)toupper((unsigned char)*c);
   key[n] = '\0';
   const char *file = getenv(key);
-  return file && *file ? file : s->file;
+  return file && *file ? file : s->files;
+}
+
+/* The first of the files that can be opened; NULL, and dlerror tells of the first one. */
+static void *open_first(const char *files) {
+  char file[PATH_SIZE];
+  for (const char *at = files; *at; at += strspn(at, " ")) {
+    size_t n = strcspn(at, " ");
+    snprintf(file, sizeof file, "%.*s", (int)n, at);
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library) return library;
+    at += n;
+  }
+  snprintf(file, sizeof file, "%.*s", (int)strcspn(files, " "), files);
+  return dlopen(file, RTLD_NOW | RTLD_LOCAL);
 }
 
 static int start_shim(const TvmsShim *s, const char *function) {
-  const char *file = library_file(s);
+  const char *files = library_files(s);
   if (s->abi_version != TVMS_ABI_VERSION)
     return tvms_set_error("the shim of %s is of version %d of the ABI, the runtime of %d", s->name,
                           s->abi_version, TVMS_ABI_VERSION);
-  void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  void *library = open_first(files);
+  int first = (int)strcspn(files, " ");
   if (!library)
-    return tvms_set_error("'%s' needs %s, which can't be loaded: %s (Debian has it in the package "
-                          "%s)",
-                          function, file, loader_error(), s->package);
+    return tvms_set_error("'%s' needs %.*s, which can't be loaded: %s (%s)", function, first, files,
+                          loader_error(), s->origin);
   for (const TvmsShimSymbol *y = s->symbols; y->name; y++) {
     void *address = dlsym(library, y->name);
     if (!address)
-      return dlclose(library), tvms_set_error("'%s' needs the function %s, which %s does not have",
-                                              function, y->name, file);
+      return dlclose(library), tvms_set_error("'%s' needs the function %s, which %.*s does not have",
+                                              function, y->name, first, files);
     memcpy(y->slot, &address, sizeof address);
   }
   return s->start ? s->start() : 0;
@@ -82,9 +96,10 @@ static int start_shim(const TvmsShim *s, const char *function) {
 
 /* ---- names ---- */
 
-static int add_function(const char *name, TvmsPackedFunc fn) {
+static int add_function(const char *name, TvmsPackedFunc fn, DLDeviceType device) {
   TvmsFunc *f = NULL;
   if (tvms_func_new(&f, fn, NULL, NULL)) return -1;
+  tvms_func_on_device(f, device);
   int status = tvms_func_register(name, f, 1);
   tvms_release(f);
   return status;
@@ -106,7 +121,7 @@ static int add_shim(const char *function, const char *name) {
                           function, name);
   if (start_shim(s, function)) return -1;
   for (const TvmsShimFunction *f = s->functions; f->name; f++)
-    if (add_function(f->name, f->fn)) return -1;
+    if (add_function(f->name, f->fn, s->device ? s->device : kDLCPU)) return -1;
   return 0;
 }
 
@@ -124,7 +139,7 @@ static int add_symbol(const char *name, const char *colon) {
     return dlclose(library), tvms_set_error("'%s' has no function '%s'", file, colon + 1);
   TvmsPackedFunc fn;
   memcpy(&fn, &address, sizeof fn);
-  return add_function(name, fn);
+  return add_function(name, fn, kDLCPU);
 }
 
 /* The part before the dot as the name of a shim; false if it can't be one. */

@@ -20,12 +20,13 @@ typedef struct TvmsShimFunction {
 
 typedef struct TvmsShim {
   int32_t abi_version;
-  const char *name;    /* "openblas" */
-  const char *file;    /* as the loader knows it: "libopenblas.so.0" */
-  const char *package; /* of Debian, that brings the file */
+  const char *name;   /* "openblas" */
+  const char *files;  /* as the loader knows them, the preferred first: "libfast.so.2 libfast.so.1" */
+  const char *origin; /* what brings them: "Debian has it in the package libopenblas0" */
   const TvmsShimSymbol *symbols;
   const TvmsShimFunction *functions;
-  int (*start)(void); /* called once, with all symbols known; NULL: nothing to do */
+  int (*start)(void);  /* called once, with all symbols known; NULL: nothing to do */
+  DLDeviceType device; /* where its functions take tensors; 0: on the CPU */
 } TvmsShim;
 
 #endif

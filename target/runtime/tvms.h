@@ -133,6 +133,17 @@ int tvms_tensor_new_on(TvmsTensor **out, DLDevice device, int ndim, const int64_
 /* A compact copy there, be it from or to the CPU. */
 int tvms_tensor_copy_to(TvmsTensor **out, const TvmsTensor *source, DLDevice device);
 
+/* What the driver of CUDA or OpenCL calls the memory at an address, for calls of it and of its
+ * libraries. Work in the queue is done in order, that of kernels among it. */
+typedef struct TvmsDeviceMemory {
+  DLDevice device;
+  void *memory; /* CUDA: a CUdeviceptr as a pointer. OpenCL: a cl_mem */
+  size_t begin; /* bytes into it */
+  void *queue;  /* CUDA: a CUstream, whose context this makes current. OpenCL: a cl_command_queue */
+} TvmsDeviceMemory;
+/* -1 and an error if the address is none of such a device. */
+int tvms_device_memory(const void *address, TvmsDeviceMemory *out);
+
 int tvms_dtype_parse(const char *text, DLDataType *out); /* "float32", "int8x4", "bool", ... */
 void tvms_dtype_text(DLDataType t, char *out, size_t out_size); /* at most 31 bytes and a NUL */
 
@@ -157,6 +168,9 @@ typedef int (*TvmsPackedFunc)(void *self, const TvmsValue *args, const int *type
 int tvms_func_new(TvmsFunc **out, TvmsPackedFunc fn, void *self, void (*release)(void *self));
 int tvms_func_call(TvmsFunc *f, const TvmsValue *args, const int *types, int n, TvmsValue *ret,
                    int *ret_type);
+/* From now on modules for this kind of device give the function their tensors as they are; without
+ * that, copies on the CPU. For what calls libraries of the device: see tvms_device_memory. */
+void tvms_func_on_device(TvmsFunc *f, DLDeviceType type);
 
 /* The process-wide registry that call_packed and call_dps_packed look names up in. Registering a
  * name again is an error unless `override`. tvms_func_find gives a new reference, or -1. */
