@@ -168,19 +168,21 @@ Value pattern_files_namespace(void) {
 
 /* For DispatchLibraries. */
 static Node *dispatch(Node *mod, const char *libs, const Target *target) {
-  const char *text = "llvm", *times = "";
+  const char *text = "llvm", *times = "", *device = "";
   for (const char *at = libs; *at; at += strspn(at, ",")) {
     size_t n = strcspn(at, ",");
     if (n) load_patterns(str_copy_n(at, n), (Span){0});
     at += n;
   }
   if (target) {
+    device = target->device;
     times = target_option(target, "lib-times");
     text = target_text(target_with(target_with(target, "libs", ""), "lib-times", ""));
   }
-  Value args[] = {value_node(mod), value_str(libs), value_str(text), value_str(times)};
+  Value args[] = {value_node(mod), value_str(libs), value_str(text), value_str(device),
+                  value_str(times)};
   Value f = library_attr("tvm.relax.backend.library", "dispatch");
-  return value_call_with(f, 4, args, mod->span).node;
+  return value_call_with(f, 5, args, mod->span).node;
 }
 
 void library_start(void) {

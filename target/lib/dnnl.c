@@ -586,5 +586,5 @@ static int matmul(void *self, const TvmsValue *args, const int *types, int n, Tv
 static const TvmsShimFunction functions[] = {
     {"dnnl.conv", conv}, {"dnnl.matmul", matmul}, {NULL, NULL}};
 
-SHIM_EXPORT = {TVMS_ABI_VERSION, "dnnl", "libdnnl.so.2",
-               "Debian has it in the package libdnnl2", symbols, functions, start, 0};
+SHIM_EXPORT = {TVMS_ABI_VERSION, "dnnl",    "libdnnl.so.2", "Debian has it in the package libdnnl2",
+               symbols,          functions, start,          0};

@@ -58,5 +58,11 @@ static const TvmsShimSymbol symbols[] = {
     {"cblas_sgemm", &cblas_sgemm}, {"cblas_dgemm", &cblas_dgemm}, {NULL, NULL}};
 static const TvmsShimFunction functions[] = {{"openblas.matmul", matmul}, {NULL, NULL}};
 
-SHIM_EXPORT = {TVMS_ABI_VERSION, "openblas", "libopenblas.so.0",
-               "Debian has it in the package libopenblas0", symbols, functions, NULL, 0};
+SHIM_EXPORT = {TVMS_ABI_VERSION,
+               "openblas",
+               "libopenblas.so.0",
+               "Debian has it in the package libopenblas0",
+               symbols,
+               functions,
+               NULL,
+               0};

@@ -1,6 +1,6 @@
-/* product.h -- a product of matrices as the shims of BLAS libraries get it: the last two dims of both
- * operands, those before them as batches, which broadcast. A swapped operand has its last two dims
- * transposed. */
+/* product.h -- a product of matrices as the shims of BLAS libraries get it: the last two dims of
+ * both operands, those before them as batches, which broadcast. A swapped operand has its last two
+ * dims transposed. */
 #ifndef TARGET_LIB_PRODUCT_H
 #define TARGET_LIB_PRODUCT_H
 
@@ -19,8 +19,8 @@ static inline bool shim_broadcasts(const DLTensor *t, const DLTensor *out) {
   return true;
 }
 
-/* Reads the dims of p->a, p->b, p->out, which are compact, as swap_a and swap_b say. Many batches of
- * rows by one matrix become one product. -1 and an error if they do not fit. */
+/* Reads the dims of p->a, p->b, p->out, which are compact, as swap_a and swap_b say. Many batches
+ * of rows by one matrix become one product. -1 and an error if they do not fit. */
 static inline int shim_product_read(const char *function, ShimProduct *p) {
   const DLTensor *a = p->a, *b = p->b, *out = p->out;
   if (a->ndim < 2 || b->ndim < 2 || out->ndim < 2)

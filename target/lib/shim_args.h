@@ -44,6 +44,39 @@ static inline const DLTensor *shim_tensor(const ShimArgs *a, int i) {
 
 static inline void *shim_data(const DLTensor *t) { return (char *)t->data + t->byte_offset; }
 
+/* The device that all tensors of a call lie on, and its queue. */
+typedef struct ShimDevice {
+  int id; /* -1: none was met yet */
+  void *queue;
+} ShimDevice;
+enum { SHIM_MOST_DEVICES = 64 };
+
+/* Where the data of a device's tensor begins, as a CUDA library takes it; NULL and an error. */
+static inline void *shim_address(const char *function, const DLTensor *t, ShimDevice *d) {
+  TvmsDeviceMemory m;
+  if (tvms_device_memory(shim_data(t), &m)) return NULL;
+  int id = m.device.device_id;
+  bool same = d->id < 0 || d->id == id;
+  if (!same)
+    return tvms_set_error("%s: tensors lie on device %d and on %d", function, d->id, id), NULL;
+  if (id >= SHIM_MOST_DEVICES)
+    return tvms_set_error("%s: device %d is beyond the first %d", function, id, SHIM_MOST_DEVICES),
+           NULL;
+  *d = (ShimDevice){id, m.queue};
+  return (char *)m.memory + m.begin;
+}
+
+/* Memory of the device for one call: the owner of `*memory` releases it when the call is queued, as
+ * what uses the same memory next comes after it. NULL for no bytes, or with an error. */
+static inline void *shim_workspace(const char *function, ShimDevice *d, size_t nbytes,
+                                   TvmsTensor **memory) {
+  int64_t size = (int64_t)nbytes;
+  if (!nbytes ||
+      tvms_tensor_new_on(memory, (DLDevice){kDLCUDA, d->id}, 1, &size, (DLDataType){kDLUInt, 8, 1}))
+    return NULL;
+  return shim_address(function, tvms_tensor_dl(*memory), d);
+}
+
 static inline bool shim_is_float(const DLTensor *t, int bits) {
   return t->dtype.code == kDLFloat && t->dtype.bits == bits && t->dtype.lanes == 1;
 }

@@ -87,8 +87,9 @@ static int start_shim(const TvmsShim *s, const char *function) {
   for (const TvmsShimSymbol *y = s->symbols; y->name; y++) {
     void *address = dlsym(library, y->name);
     if (!address)
-      return dlclose(library), tvms_set_error("'%s' needs the function %s, which %.*s does not have",
-                                              function, y->name, first, files);
+      return dlclose(library),
+             tvms_set_error("'%s' needs the function %s, which %.*s does not have", function,
+                            y->name, first, files);
     memcpy(y->slot, &address, sizeof address);
   }
   return s->start ? s->start() : 0;

@@ -20,8 +20,9 @@ typedef struct TvmsShimFunction {
 
 typedef struct TvmsShim {
   int32_t abi_version;
-  const char *name;   /* "openblas" */
-  const char *files;  /* as the loader knows them, the preferred first: "libfast.so.2 libfast.so.1" */
+  const char *name; /* "openblas" */
+  const char
+      *files; /* as the loader knows them, the preferred first: "libfast.so.2 libfast.so.1" */
   const char *origin; /* what brings them: "Debian has it in the package libopenblas0" */
   const TvmsShimSymbol *symbols;
   const TvmsShimFunction *functions;

@@ -42,11 +42,42 @@ cc -std=c11 -rdynamic -I"$root/target/runtime" run.c "$B/libtvms_runtime.a" -lpt
 expect 0 'dnnl' "$tvms" libs
 also 'openblas'
 expect 0 'openblas.matmul_tb' "$tvms" libs openblas
-expect 1 "there is no library 'dnn'; there are: dnnl, openblas; did you mean 'dnnl'?" "$tvms" libs dnn
+expect 1 "there is no library 'dnn'; there are: cublas, cudnn, dnnl, openblas; did you mean 'dnnl'?" "$tvms" libs dnn
 expect 1 "there is no library 'blas'" "$tvms" build net.tvms --target 'llvm -libs=blas' -o net.so
 expect 0 '"openblas.matmul"' "$tvms" opt net.tvms --target 'llvm -libs=openblas' --passes DispatchLibraries
 expect 0 'R.matmul' "$tvms" opt net.tvms --target interp --passes DispatchLibraries
 expect 0 '"openblas.matmul"' "$tvms" opt net.tvms --target interp --passes 'DispatchLibraries(libs="openblas")'
+
+expect 1 "the library 'cublas' works on devices of cuda, but code of the target 'llvm' on the CPU" "$tvms" build net.tvms --target 'llvm -libs=cublas' -o net.so
+expect 1 "the library 'dnnl' works on the CPU, but code of the target 'cuda' on devices of cuda" "$tvms" build net.tvms --target 'cuda -libs=dnnl' -o net.so
+expect 1 "target 'opencl' has no option 'libs'" "$tvms" build net.tvms --target 'opencl -libs=cublas' -o net.so
+
+# Libraries of a GPU, and what stands in their place: missing, without what is needed, failing.
+cat >gpu.tvms <<'T'
+import numpy as np
+import tvm
+x, w, y = [np.ones(s, "float32").to("cuda") for s in ((1, 2, 5, 5), (2, 2, 3, 3), (1, 2, 3, 3))]
+def try_out(name, *args):
+    try:
+        tvm.get_global_func(name)(*args)
+    except Exception as e:
+        print(e)
+one, none = tvm.runtime.ShapeTuple((1, 1)), tvm.runtime.ShapeTuple((0, 0, 0, 0))
+try_out("cublas.matmul", y, y, 0, 0, "", y)
+try_out("cudnn.conv", x, w, one, none, one, 1, "NCHW", "", y)
+T
+fake="env LD_LIBRARY_PATH=$B/fake_cuda"
+expect 0 '' $fake "$tvms" gpu.tvms
+same ''
+expect 0 'cublas.matmul: cublasLtMatmul failed (status 13: execution failed)' $fake FAKE_CUDA_FAIL=cublasLtMatmul:13 "$tvms" gpu.tvms
+expect 0 'cublas.matmul: choosing an algorithm failed (status 15: it is not supported)' $fake FAKE_CUDA_FAIL=cublasLtMatmulAlgoGetHeuristic:15 "$tvms" gpu.tvms
+expect 0 'cudnn.conv: the convolution failed (CUDNN_STATUS_NOT_SUPPORTED)' $fake FAKE_CUDA_FAIL=cudnnConvolutionForward:3000 "$tvms" gpu.tvms
+expect 0 'cudnn.conv: starting failed (CUDNN_STATUS_EXECUTION_FAILED)' $fake FAKE_CUDA_FAIL=cudnnCreate:5000 "$tvms" gpu.tvms
+expect 0 "'cublas.matmul' needs libnothing.so.12, which can't be loaded: libnothing.so.12: cannot open shared object file" $fake TVMS_LIB_CUBLAS='libnothing.so.12 libnothing.so.13' "$tvms" gpu.tvms
+also "pip's nvidia-cublas-cu12"
+expect 0 '' $fake TVMS_LIB_CUBLAS='libnothing.so.12 libcublasLt.so.12' "$tvms" gpu.tvms
+same ''
+expect 0 "'cudnn.conv' needs the function cudnnGetErrorString, which libm.so.6 does not have" $fake TVMS_LIB_CUDNN=libm.so.6 "$tvms" gpu.tvms
 
 # An artifact that calls a library, in programs with the shared and the static runtime.
 for library in openblas dnnl; do
