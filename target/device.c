@@ -36,6 +36,12 @@ TvmsModule *device_load(Node *module, const Target *target) {
   return backend_find("llvm")->load(host_module(module, code), target_host(target));
 }
 
+/* A browser has WebAssembly beside WebGPU. */
+static const Target *host_of_browser(const Target *target, const Target *host) {
+  if (!str_same(target->kind, "webgpu")) backend_refuse(target->kind, EMIT_WASM);
+  return target_with(host, "mtriple", "wasm32-wasi");
+}
+
 void device_emit(Node *module, const Target *target, EmitKind kind, const char *path) {
   const Backend *b = backend_find(target->kind);
   bool is_source = b->device_source && kind == b->source_text;
@@ -43,7 +49,9 @@ void device_emit(Node *module, const Target *target, EmitKind kind, const char *
   if (kind > EMIT_SHARED && !is_text) backend_refuse(b->name, kind);
   const char *code = (is_source ? b->device_source : b->device_code)(module, target);
   if (!is_text) {
-    backend_find("llvm")->emit(host_module(module, code), target_host(target), kind, path);
+    const Target *host = target_host(target);
+    if (kind == EMIT_WASM) host = host_of_browser(target, host);
+    backend_find("llvm")->emit(host_module(module, code), host, kind, path);
     return;
   }
   const char *at = output_begin(path);

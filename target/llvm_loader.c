@@ -1,35 +1,21 @@
 /* llvm_loader.c -- the llvm back end, in a library of its own that is loaded on first use.
  *
- * libLLVM takes some 25 ms to load, which only who compiles should pay for. The library is looked
- * for beside the program, where the build leaves it, then in ../lib/tvms, where it is installed. */
+ * libLLVM takes some 25 ms to load, which only who compiles should pay for. */
 #include "target/target.h"
+#include "target/installed.h"
 #include <dlfcn.h>
-#include <unistd.h>
 
 #define LIBRARY "libtvms_llvm.so"
 
-/* The folder of the running program, with a '/' at the end. */
-static const char *program_folder(void) {
-  char path[4096];
-  ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-  if (n <= 0 || n == (ssize_t)sizeof path) return "./";
-  while (n > 0 && path[n - 1] != '/') n--;
-  return str_copy_n(path, (size_t)n);
-}
-
 static void *open_library(void) {
-  const char *folder = program_folder();
-  const char *paths[] = {str_format("%s" LIBRARY, folder),
-                         str_format("%s../lib/tvms/" LIBRARY, folder)};
-  for (int i = 0; i < 2; i++) {
-    if (access(paths[i], R_OK)) continue;
-    void *library = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-      error_raisef("CompileError", (Span){0}, "can't load the llvm back end: %s", dlerror());
-    return library;
-  }
-  error_raisef("CompileError", (Span){0},
-               "the llvm back end is not installed: there is no %s and no %s", paths[0], paths[1]);
+  const char *path = installed_file(LIBRARY);
+  if (!path)
+    error_raisef("CompileError", (Span){0},
+                 "the llvm back end is not installed: there is no " LIBRARY " beside the program");
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    error_raisef("CompileError", (Span){0}, "can't load the llvm back end: %s", dlerror());
+  return library;
 }
 
 static const Backend *plugin(void) {

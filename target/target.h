@@ -14,6 +14,7 @@ typedef enum {
   EMIT_ASM,
   EMIT_OBJECT,
   EMIT_ARCHIVE,
+  EMIT_WASM, /* linked with the runtime, for target/browser/tvms.mjs */
   EMIT_SHARED,
   EMIT_C,
   EMIT_OPENCL,

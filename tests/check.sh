@@ -137,6 +137,7 @@ step 'modules survive printing and reading' roundtrip
 step 'random tensor programs survive printing and reading' random_programs
 step 'random tensor programs become C without warnings' random_c
 step 'texts and models in the ways of the fuzzer' sh tests/fuzz/run.sh "$B/fuzz_text" "$B/fuzz_seeds" 0
+step 'modules for browsers give what they should' sh tests/browser/run.sh "$B"
 step 'code for other machines prints the same bits' sh tests/cross/run.sh "$B"
 for t in tests/tool/test_*.sh; do
   step "$(basename "$t" .sh | sed 's/^test_//'): tools as a user meets them" sh "$t" "$B"

@@ -368,14 +368,6 @@ static void add_param_info(OpDefinition *d, const OpParam *p) {
            p->otherwise.type ? op_attr_node(p, p->otherwise, (Span){0}) : NULL);
 }
 
-/* What the library computes in the language, for calls by the operator's name. */
-static void register_run(const char *name, Value run, Span span) {
-  TvmsFunc *f = packed_of_value(run, span);
-  int status = tvms_func_register(name, f, true);
-  tvms_release(f);
-  if (status) raise("ValueError", span, "%s", tvms_last_error());
-}
-
 static const char *precision_of(Value given, const char *pattern, Span span) {
   static const char *const policies[] = {"always", "follow", "never"};
   if (value_is_none(given)) {
@@ -402,7 +394,7 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
     raise("TypeError", definition->span, "expected @op(name, ...) above a def");
   AstDef *def = AST_AS(Def, definition);
   Value pattern = keyword(args, "pattern"), pure = keyword(args, "pure"),
-        run = keyword(args, "run");
+        packed = keyword(args, "packed");
   OpDefinition *d =
       NEW(OpDefinition, .infer = keyword(args, "infer"), .normalize = keyword(args, "normalize"),
           .sugar = keyword(args, "sugar"), .gradient = keyword(args, "gradient"),
@@ -421,7 +413,8 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   d->info.is_pure = value_is_none(pure) || value_truth(pure, args->span);
   Value commutes = keyword(args, "commutes");
   d->info.commutes = !value_is_none(commutes) && value_truth(commutes, args->span);
-  d->info.is_packed = !d->info.is_pure || !value_is_none(run);
+  d->info.is_packed =
+      !d->info.is_pure || (!value_is_none(packed) && value_truth(packed, args->span));
   d->info.pattern = value_is_none(pattern) ? "opaque" : value_text(pattern);
   d->info.mixed_precision =
       precision_of(keyword(args, "mixed_precision"), d->info.pattern, args->span);
@@ -433,7 +426,6 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   d->info.definition = d;
   d->op = op_get(d->info.name);
   op_register(&d->info);
-  if (!value_is_none(run)) register_run(d->info.name, run, args->span);
   return value_none();
 }
 

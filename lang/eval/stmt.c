@@ -11,6 +11,7 @@ Flow exec_statements(Exec *x, const AstVec *statements) {
 
 void exec_block(Env *env, const AstVec *statements) {
   Exec x = {.env = env};
+  Span at = eval_span; /* whoever runs it from C goes on there */
   for each (Ast *, s, statements) {
     Flow flow = exec_statement(&x, *s);
     if (flow == FLOW_NEXT) continue;
@@ -20,6 +21,7 @@ void exec_block(Env *env, const AstVec *statements) {
                                : "continue",
           flow == FLOW_RETURN ? "a function" : "a loop");
   }
+  eval_span = at;
 }
 
 /* ---- simple statements ---- */

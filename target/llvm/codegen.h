@@ -307,6 +307,8 @@ TvmsModule *jit_load(Node *module, const Target *target);
 void emit_file(Node *module, const Target *target, EmitKind kind, const char *path);
 const char *ptx_of_module(Node *module, const Target *target);
 /* Raises with what the linker said. */
+/* A module for browsers, with the runtime: WebAssembly. */
+void link_wasm(const StrVec *objects, const char *path, const char *triple);
 void link_shared(const StrVec *objects, const char *path, const char *triple, bool is_host);
 _Noreturn void raise_llvm(const char *doing, char *message); /* disposes of the message */
 

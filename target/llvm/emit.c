@@ -55,12 +55,13 @@ static void link_for_machine(Emission *e) {
   char *triple = LLVMGetTargetMachineTriple(e->parts.at[0].gen.machine);
   const char *copy = str_copy_n(triple, strlen(triple));
   LLVMDisposeMessage(triple);
-  link_shared(&e->objects, e->temporary, copy, machine_is_host(copy));
+  if (e->kind == EMIT_WASM) link_wasm(&e->objects, e->temporary, copy);
+  else link_shared(&e->objects, e->temporary, copy, machine_is_host(copy));
 }
 
 static void emit(void *context) {
   Emission *e = context;
-  bool linked = e->kind == EMIT_ARCHIVE || e->kind == EMIT_SHARED;
+  bool linked = e->kind == EMIT_ARCHIVE || e->kind == EMIT_WASM || e->kind == EMIT_SHARED;
   parts_generate(&e->parts, e->module, e->target, false, linked ? PARTS_MAX : 1);
   switch (e->kind) {
   case EMIT_LLVM: emit_text(e); break;
@@ -70,6 +71,7 @@ static void emit(void *context) {
     emit_objects(e);
     archive(e);
     break;
+  case EMIT_WASM:
   case EMIT_SHARED:
     emit_objects(e);
     link_for_machine(e);

@@ -1,6 +1,8 @@
-/* link.c -- from objects to a shared library, by the first linker that is installed. */
+/* link.c -- from objects to a shared library, by the first linker that is installed, or to
+ * WebAssembly. */
 #include "target/command.h"
 #include "target/extern_library.h"
+#include "target/installed.h"
 #include "target/llvm/codegen.h"
 
 #define MAX_WORDS 12
@@ -22,12 +24,12 @@ static const char *const cross_linkers[][MAX_WORDS] = {
 #define COUNT(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
 /* False if there is no such program. */
-static bool try_linker(const char *const *words) {
+static bool try_linker(const char *const *words, const char *what) {
   int status;
   const char *said;
   if (!command_run(words, &status, &said)) return false;
   if (status)
-    error_raisef("CompileError", (Span){0}, "%s can't make the shared library: %s", words[0],
+    error_raisef("CompileError", (Span){0}, "%s can't make the %s: %s", words[0], what,
                  *said ? said : "it says nothing");
   return true;
 }
@@ -38,11 +40,44 @@ static const char *fill_in(const char *word, const char *path, const char *tripl
   return str_format("%s%s", str_copy_n(triple, strcspn(triple, "-")), word + 6);
 }
 
+/* Addresses from the middle of 32 bits on are those of devices (target/browser/addresses.c). */
+void link_wasm(const StrVec *objects, const char *path, const char *triple) {
+  if (strncmp(triple, "wasm32", 6) != 0)
+    error_raisef("CompileError", (Span){0},
+                 "a .wasm file is code for wasm32, not for %s: build it for \"llvm "
+                 "-mtriple=wasm32-wasi\", or for webgpu",
+                 triple);
+  const char *runtime = installed_file("libtvms_browser.a");
+  if (!runtime)
+    error_raisef("CompileError", (Span){0},
+                 "the runtime for browsers, libtvms_browser.a, is not installed: `make browser` "
+                 "builds it");
+  const char *const first[] = {"wasm-ld",
+                               "--no-entry",
+                               "--strip-debug",
+                               "--stack-first",
+                               "-zstack-size=1048576",
+                               "--max-memory=2147483648",
+                               "--undefined=export_module",
+                               "--export=_initialize",
+                               "-o",
+                               path};
+  StrVec words = {0};
+  for (size_t i = 0; i < sizeof first / sizeof *first; i++) vec_push(&words, first[i]);
+  for each (const char *, o, objects) vec_push(&words, *o);
+  vec_push(&words, runtime);
+  vec_push(&words, NULL);
+  if (!try_linker(words.at, "WebAssembly"))
+    error_raisef("CompileError", (Span){0},
+                 "wasm-ld is needed to link WebAssembly, and not installed (Debian: lld)");
+}
+
 void link_shared(const StrVec *objects, const char *path, const char *triple, bool is_host) {
   if (strncmp(triple, "wasm32", 6) == 0)
-    error_raisef("CompileError", (Span){0},
-                 "wasm32 has no shared libraries: write an object (-o FILE.o) and link it with the "
-                 "program");
+    error_raisef(
+        "CompileError", (Span){0},
+        "wasm32 has no shared libraries: write a module for browsers (-o FILE.wasm), or an "
+        "object (-o FILE.o) and link it with the program");
   int n = is_host ? COUNT(linkers) : COUNT(cross_linkers);
   for (int i = 0; i < n; i++) {
     StrVec words = {0}, libraries = extern_libraries();
@@ -54,7 +89,7 @@ void link_shared(const StrVec *objects, const char *path, const char *triple, bo
     }
     for each (const char *, l, &libraries) vec_push(&words, *l);
     vec_push(&words, NULL);
-    if (try_linker(words.at)) return;
+    if (try_linker(words.at, "shared library")) return;
   }
   error_raisef("CompileError", (Span){0},
                "no linker is installed: %s or ld.lld is needed to make a shared library",

@@ -64,12 +64,13 @@ static const char *architecture(const char *triple) {
   return str_copy_n(triple, strcspn(triple, "-"));
 }
 
-/* Bytes in this order, which constants have. Features: those that Linux on such a machine counts on
- * and LLVM does not, where the target names no processor and no features. */
+/* Bytes in this order, which constants have. Features: those that Linux on such a machine, and
+ * every browser since 2023, can be counted on for and LLVM does not, where the target names no
+ * processor and no features. */
 static const struct {
   const char *name, *features;
 } architectures[] = {{"x86_64", ""},      {"aarch64", ""},       {"riscv64", "+m,+a,+f,+d,+c"},
-                     {"powerpc64le", ""}, {"loongarch64", "+d"}, {"wasm32", ""}};
+                     {"powerpc64le", ""}, {"loongarch64", "+d"}, {"wasm32", "+simd128"}};
 enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
 /* Its place in the table; "arm64" and its like are other names of rows. */

@@ -5,14 +5,15 @@
 
 #include "target/runtime/tvms.h"
 
-typedef struct TvmsModuleInfo {
+struct TvmsModuleInfo {
   int32_t abi_version; /* TVMS_ABI_VERSION */
   int32_t count;
   const char *const *names;
   const TvmsPackedFunc *functions;
   const char *const *signatures; /* text for people: "(x: Tensor((n, d), float32)) -> ..." */
   const char *target;            /* the target text it was built for */
-} TvmsModuleInfo;
+};
+extern const TvmsModuleInfo tvms_module_info; /* of an object that is linked with the program */
 
 /* Constants that lie in a .safetensors file beside the library, which exports this under the name
  * tvms_module_params if it has any. */

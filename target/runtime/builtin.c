@@ -32,8 +32,7 @@ static void add(Text *t, const char *more) {
 
 /* ---- values as text ---- */
 
-/* A float of 8 or 16 bits: sign, exponent, mantissa. */
-static double small_float(DLDataType t, uint32_t bits) {
+double tvms__small_float(DLDataType t, uint32_t bits) {
   int mantissa_bits = t.code == kDLBfloat ? 7 : t.bits == 16 ? 10 : t.code == 10 ? 3 : 2;
   int exponent_bits = t.bits - 1 - mantissa_bits, bias = (1 << (exponent_bits - 1)) - 1;
   int exponent = (int)(bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
@@ -74,7 +73,7 @@ static void add_element(Text *t, DLDataType type, const void *at) {
   default:
     if (type.bits == 32) return memcpy(&f, at, 4), add_float(t, (double)f, 9);
     if (type.bits == 64 && type.code == kDLFloat) return memcpy(&d, at, 8), add_float(t, d, 17);
-    return add_float(t, small_float(type, (uint32_t)u), 9);
+    return add_float(t, tvms__small_float(type, (uint32_t)u), 9);
   }
   add(t, text);
 }
@@ -205,7 +204,7 @@ static const BuiltinRow own_rows[] = {{"relax.print", print},
                                       {"relax.assert_op", assert_op},
                                       {"effect.print", effect_print},
                                       {NULL, NULL}};
-static const BuiltinRow *const tables[] = {own_rows, tvms__kv_cache_rows};
+static const BuiltinRow *const tables[] = {own_rows, tvms__operator_rows, tvms__kv_cache_rows};
 
 TvmsFunc *tvms__builtin_find(const char *name) {
   TvmsFunc *f = NULL;

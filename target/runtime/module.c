@@ -146,15 +146,22 @@ static int check_device(DLDevice device, const char *path) {
   return tvms_set_error("can't load '%s', which is for a device: %s", path, why);
 }
 
-static int fill_from_library(TvmsModule *m, const TvmsModuleInfo *info, const char *path) {
-  const TvmsModuleParams *params = dlsym(m->library, "tvms_module_params");
+/* A module of what `info` lists; `path` names it. */
+static int module_of_info(TvmsModule **out, const TvmsModuleInfo *info, const char *path) {
+  if (check_info(info, path)) return -1;
+  TvmsModule *m = module_alloc(info->count);
+  if (!m) return -1;
   m->device = device_of_target(info->target);
-  if (check_device(m->device, path)) return -1;
-  if (params && tvms__params_load(params, path)) return -1;
-  m->params = params;
-  for (int i = 0; i < info->count; i++)
-    if (module_add(m, info->names[i], info->functions[i], NULL)) return -1;
+  int status = check_device(m->device, path);
+  for (int i = 0; i < info->count && !status; i++)
+    status = module_add(m, info->names[i], info->functions[i], NULL);
+  if (status) return tvms_release(m), -1;
+  *out = m;
   return 0;
+}
+
+int tvms_module_linked(TvmsModule **out, const TvmsModuleInfo *info) {
+  return module_of_info(out, info, "the module of this program");
 }
 
 int tvms_module_load(TvmsModule **out, const char *path) {
@@ -166,11 +173,12 @@ int tvms_module_load(TvmsModule **out, const char *path) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   free(name);
   if (!library) return load_failed(path);
-  const TvmsModuleInfo *info = dlsym(library, "tvms_module_info");
-  TvmsModule *m = check_info(info, path) ? NULL : module_alloc(info->count);
-  if (!m) return dlclose(library), -1;
+  TvmsModule *m = NULL;
+  if (module_of_info(&m, dlsym(library, "tvms_module_info"), path)) return dlclose(library), -1;
   m->library = library;
-  if (fill_from_library(m, info, path)) return tvms_release(m), -1;
+  const TvmsModuleParams *params = dlsym(library, "tvms_module_params");
+  if (params && tvms__params_load(params, path)) return tvms_release(m), -1;
+  m->params = params;
   *out = m;
   return 0;
 }

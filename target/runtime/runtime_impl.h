@@ -97,7 +97,9 @@ typedef struct BuiltinRow {
   const char *name;
   TvmsPackedFunc fn;
 } BuiltinRow;
-extern const BuiltinRow tvms__kv_cache_rows[];
+extern const BuiltinRow tvms__kv_cache_rows[], tvms__operator_rows[];
+/* The value of a float of 8 or 16 bits: sign, exponent, mantissa. */
+double tvms__small_float(DLDataType t, uint32_t bits);
 
 /* Registers a function of a shared library that has it (shim.c); -1 and an error if none has. */
 int tvms__shim_add(const char *name);

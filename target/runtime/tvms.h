@@ -183,6 +183,10 @@ void tvms_func_each(void (*visit)(void *context, const char *name), void *contex
 /* ---- modules ---- */
 
 int tvms_module_load(TvmsModule **out, const char *path); /* a shared library made by tvms build */
+/* One whose object is linked with the program: info is its tvms_module_info, which abi.h declares.
+ */
+typedef struct TvmsModuleInfo TvmsModuleInfo;
+int tvms_module_linked(TvmsModule **out, const TvmsModuleInfo *info);
 int tvms_module_function(TvmsFunc **out, TvmsModule *m,
                          const char *name); /* keeps the module alive */
 int tvms_module_function_count(const TvmsModule *m);

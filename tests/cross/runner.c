@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const TvmsModuleInfo tvms_module_info;
-
 /* "(C: Tensor((16, 16), float32))": the dims, and the dtype. */
 static int tensor_of_signature(TvmsTensor **out, const char *text) {
   int64_t dims[4];

@@ -142,6 +142,49 @@ expect 1 'is not a module: it has no tvms_module_info' "$B/deploy" ./plain.so
 echo 'int missing(void); void *tvms_module_info = missing;' >needs.c && cc -shared -fPIC needs.c -o needs.so
 expect 1 'undefined symbol: missing' "$B/deploy" ./needs.so
 
+# Operators whose results have a size known at run time only: the runtime has them, whoever loads the artifact.
+cat >sizes.tvms <<'T'
+@I.ir_module
+class Net:
+    @R.function
+    def unique(x: R.Tensor(("n",), "float32")):
+        with R.dataflow():
+            y = R.add(x, x)
+            u = R.unique(y)
+            R.output(u)
+        m = T.int64()
+        v = R.match_cast(u, R.Tensor((m,), "float32"))
+        z = R.multiply(v, v)
+        return z
+    @R.function
+    def nonzero(x: R.Tensor(("n",), "float32")):
+        return R.nonzero(x)
+    @R.function
+    def about(x: R.Tensor()):
+        s = R.shape_of(x)
+        bits = R.inspect.tensor_dtype_bits(x)
+        stride = R.inspect.tensor_stride_i(x, 0)
+        return (s, bits, stride)
+T
+cat >use.tvms <<'T'
+import numpy as np
+import sys
+net = tvm.runtime.load_module(sys.argv[1])
+put = lambda a: a.to("opencl") if len(sys.argv) > 2 else a
+print(net["unique"](put(np.array([3, 1, 3, 2], "float32"))).numpy())
+print(net["nonzero"](put(np.array([3, 0, 3, 2], "float32"))).numpy())
+print(net["about"](put(np.zeros((2, 3), "float16"))))
+T
+for target in llvm c opencl; do
+  device=$(echo $target | grep opencl)
+  [ -z "$device" ] || "$tvms" -c 'import tvm; assert tvm.opencl(0).exist' 2>out || { echo 'skip  no OpenCL driver'; continue; }
+  expect 0 '' "$tvms" build sizes.tvms --target $target -o sizes.so
+  expect 0 '' "$tvms" run use.tvms ./sizes.so $device
+  same '[ 4. 16. 36.]
+[[0 2 3]]
+((2, 3), 16, 3)'
+done
+
 # Many threads at once, all code under ThreadSanitizer; nothing is leaked.
 expect 0 '' "$tvms" build net.tvms --target c -o net.c
 flags='-std=gnu11 -O1 -g -fsanitize=thread -D_GNU_SOURCE'

@@ -1,6 +1,6 @@
 /* pthread.h -- what the runtime asks of pthreads, where there is one thread. */
-#ifndef TESTS_CROSS_WASM_PTHREAD_H
-#define TESTS_CROSS_WASM_PTHREAD_H
+#ifndef TARGET_BROWSER_PTHREAD_H
+#define TARGET_BROWSER_PTHREAD_H
 
 typedef int pthread_once_t, pthread_key_t, pthread_rwlock_t, pthread_mutex_t;
 #define PTHREAD_ONCE_INIT          0

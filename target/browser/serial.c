@@ -1,4 +1,5 @@
-/* serial.c -- the thread pool of a machine with one thread: in place of target/runtime/thread_pool.c and shim.c. */
+/* serial.c -- what of the runtime needs threads and other libraries, where there are none: in place
+ * of thread_pool.c and shim.c. */
 #include "target/runtime/runtime_impl.h"
 
 void tvms_set_num_threads(int n) { (void)n; }
@@ -7,7 +8,6 @@ int tvms_num_threads(void) { return 1; }
 bool tvms__pool_run(Loop *l, int threads) { return (void)l, (void)threads, false; }
 void tvms__pool_end(void) {}
 
-/* No other libraries, either. */
 int tvms__shim_add(const char *name) {
   return tvms_set_error("packed function '%s' is not registered", name);
 }

@@ -1,1 +1,0 @@
-/* mman.h -- of memory there is none to map, and nothing to advise. */
