@@ -98,11 +98,31 @@ static void add_factors(Product *p, Node *n) {
   }
 }
 
+/* Is it, as it is written, not surely a size? Dims that have names are. */
+static bool may_be_negative(Node *n) {
+  int64_t value;
+  if (expr_is_const_int(n, &value)) return value < 0;
+  if (IS(Var, n)) return false;
+  if (IS(Cast, n)) return may_be_negative(AS(Cast, n)->value);
+  if (IS(Sub, n) || !node_is_binary(n->kind)) return true;
+  Binary *x = (Binary *)(void *)n;
+  if (IS(Max, n)) return may_be_negative(x->a) && may_be_negative(x->b);
+  return may_be_negative(x->a) || may_be_negative(x->b);
+}
+
+/* A dim that comes out negative, that of a window wider than what it moves over, is as good as 0.
+ */
+static Node *dim_size(Node *dim) {
+  Node *size = expr_cast(INT64, dim, dim->span);
+  if (!may_be_negative(size)) return size;
+  return expr_binary(NK_Max, size, int_imm(INT64, 0, dim->span), dim->span);
+}
+
 Node *memory_nbytes(Node *sinfo) {
   NodeVec dims = {0};
   sinfo_tensor_shape(sinfo, &dims);
   Product p = {.number = dtype_nbytes(AS(TensorStructInfo, sinfo)->elem)};
-  for each (Node *, d, &dims) add_factors(&p, expr_cast(INT64, *d, sinfo->span));
+  for each (Node *, d, &dims) add_factors(&p, dim_size(*d));
   Node *n = NULL;
   for each (Node *, f, &p.factors) n = n ? expr_mul(n, *f) : *f;
   Node *number = int_imm(INT64, p.number, sinfo->span);

@@ -205,12 +205,61 @@ static bool within_by_cases(Proof *p, Node *x, Node *y) {
          within_in_case(p, x, y, (Case){of->b, of->a});
 }
 
-/* Is x, as it is written, one of those that y is the maximum of? A plan's size is: no search. */
-static bool is_among(SizeFacts *facts, Node *x, Node *y) {
-  if (node_equal(x, y, false, NULL)) return true;
-  if (IS(Max, y)) return is_among(facts, x, AS(Max, y)->a) || is_among(facts, x, AS(Max, y)->b);
+/* ---- what y is built on: a plan's sizes are the largest of ends, ends begin where others end ----
+ */
+
+typedef struct Search {
+  Proof *proof;
+  Node *x;
+  bool by_proof; /* at what has no parts, not only by how it is written */
+  Map seen;
+} Search;
+
+typedef struct Evaluated {
+  bool known[SIZE_SAMPLES], is_natural;
+  int64_t value[SIZE_SAMPLES];
+} Evaluated;
+
+static bool find_natural(SizeFacts *facts, Node *n) {
+  int64_t value;
+  if (expr_is_const_int(n, &value)) return value >= 0;
+  return arith_can_prove(facts->arith,
+                         expr_binary(NK_GE, n, int_imm(n->dtype, 0, n->span), n->span));
+}
+
+/* Of a part of the function, which is asked for again and again. */
+static Evaluated *evaluated(SizeFacts *facts, Node *n) {
+  Evaluated *e = map_get(&facts->evaluated, n);
+  if (e) return e;
+  e = NEW(Evaluated, .is_natural = find_natural(facts, n));
+  for (int i = 0; i < SIZE_SAMPLES; i++) e->known[i] = number_at(facts, n, i, &e->value[i]);
+  map_set(&facts->evaluated, n, e);
+  return e;
+}
+
+static bool is_larger_in_a_sample(const Evaluated *x, const Evaluated *y) {
+  for (int i = 0; i < SIZE_SAMPLES; i++)
+    if (x->known[i] && y->known[i] && x->value[i] > y->value[i]) return true;
+  return false;
+}
+
+/* Is there a way from y down to what is not less than x, by arms of maxima, definitions, and sums
+ * less what is not negative? Each term is looked at once, so that it does not matter how many build
+ * on it. */
+static bool rests_on(Search *s, Node *y) {
+  SizeFacts *facts = s->proof->facts;
+  if (node_equal(s->x, y, false, NULL)) return true;
+  if (map_has(&s->seen, y)) return false;
+  map_set(&s->seen, y, y);
+  if (is_larger_in_a_sample(evaluated(facts, s->x), evaluated(facts, y))) return false;
+  if (IS(Max, y)) return rests_on(s, AS(Max, y)->a) || rests_on(s, AS(Max, y)->b);
   Node *definition = IS(Var, y) ? map_get(&facts->definitions, y) : NULL;
-  return definition && is_among(facts, x, definition);
+  if (definition) return rests_on(s, definition);
+  if (s->by_proof && is_proved(s->proof, s->x, y)) return true;
+  if (!IS(Add, y)) return false;
+  Node *a = AS(Add, y)->a, *b = AS(Add, y)->b;
+  return (evaluated(facts, b)->is_natural && rests_on(s, a)) ||
+         (evaluated(facts, a)->is_natural && rests_on(s, b));
 }
 
 static bool within(Proof *p, Node *x, Node *y) {
@@ -232,7 +281,8 @@ static bool within(Proof *p, Node *x, Node *y) {
 
 bool size_within(SizeFacts *facts, Node *x, Node *y) {
   Proof p = {.facts = facts};
-  if (is_among(facts, x, y) || within(&p, x, y)) return true;
+  Search as_written = {.proof = &p, .x = x}, proved = {.proof = &p, .x = x, .by_proof = true};
+  if (rests_on(&as_written, y) || rests_on(&proved, y) || within(&p, x, y)) return true;
   Node *most = memory_most(facts->f, facts->arith, x);
   Proof of_most = {.facts = facts};
   return most != x && within(&of_most, most, y);

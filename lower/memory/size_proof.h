@@ -12,6 +12,7 @@ typedef struct SizeFacts {
   Analyzer *arith;           /* memory_analyzer(f) */
   Map definitions;           /* Var bound by match_cast to its value */
   Map numbers[SIZE_SAMPLES]; /* for each sample: Var to int64_t * */
+  Map evaluated;             /* Node to what it is in the samples */
 } SizeFacts;
 
 /* x <= y for all sizes that the function may be given; false: not proved. */

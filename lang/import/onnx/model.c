@@ -27,17 +27,21 @@ static Value names_of(const OnnxFile *f, size_t n, char **names) {
 
 /* ---- types ---- */
 
+/* What some exporters write for a dim that nobody knows: "?", -1. It has no name, lest two of them
+ * be one. */
+static bool is_known_dim(const Onnx__Shape__Dim *d) {
+  if (d->has_dim_value) return d->dim_value >= 0;
+  return d->dim_param && *d->dim_param && strcmp(d->dim_param, "?") != 0;
+}
+
 static Value dims_of(const OnnxFile *f, const Onnx__Shape *s) {
   if (!s) return value_none();
   ValueVec dims = {0};
   for (size_t i = 0; i < s->n_dim; i++) {
     const Onnx__Shape__Dim *d = s->dim[i];
-    bool named = d->dim_param && *d->dim_param;
-    if (d->has_dim_value && d->dim_value < 0)
-      onnx_fault(f, "a dim of a type is negative: %lld", (long long)d->dim_value);
-    vec_push(&dims, d->has_dim_value ? value_int(d->dim_value)
-                    : named          ? name_of(f, d->dim_param)
-                                     : value_none());
+    vec_push(&dims, !is_known_dim(d)   ? value_none()
+                    : d->has_dim_value ? value_int(d->dim_value)
+                                       : name_of(f, d->dim_param));
   }
   return value_tuple(dims);
 }
