@@ -116,3 +116,103 @@ const char *ptx_cp_async(const Target *target, Call *n, char sign, int *nbytes) 
   return str_format("cp.async.%s.shared.global [%c0], [%c1], %lld%s;", size == 16 ? "cg" : "ca",
                     sign, sign, (long long)size, n->args.len > 5 ? str_format(", %c2", sign) : "");
 }
+
+/* ---- wmma ---- */
+
+typedef struct WmmaShape {
+  const char *text;
+  int m, n, k;
+} WmmaShape;
+
+static WmmaShape wmma_shape(Call *n, int i) {
+  WmmaShape s = {.text = word(n, i)};
+  static const char *const shapes[] = {"m16n16k16", "m32n8k16", "m8n32k16"};
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+    if (str_same(shapes[k], s.text)) return sscanf(s.text, "m%dn%dk%d", &s.m, &s.n, &s.k), s;
+  error_raisef("CompileError", n->node.span,
+               "wmma has no matrices of the shape %s; it has m16n16k16, m32n8k16, m8n32k16",
+               s.text);
+}
+
+typedef struct WmmaType {
+  DataType t;
+  const char *ptx;
+  int gpu; /* the oldest that has it */
+  bool is_sum;
+} WmmaType;
+
+static const WmmaType *wmma_type(Call *n, DataType t, bool is_sum) {
+  static const WmmaType types[] = {
+      {{DTYPE_FLOAT, 16, 1}, "f16", 70, false},  {{DTYPE_BFLOAT, 16, 1}, "bf16", 80, false},
+      {{DTYPE_INT, 8, 1}, "s8", 72, false},      {{DTYPE_UINT, 8, 1}, "u8", 72, false},
+      {{DTYPE_FLOAT, 16, 1}, "f16", 70, true},   {{DTYPE_FLOAT, 32, 1}, "f32", 70, true},
+      {{DTYPE_INT, 32, 1}, "s32", 72, true}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (types[i].is_sum == is_sum && dtype_equal(types[i].t, t)) return &types[i];
+  error_raisef("CompileError", n->node.span, "wmma has no %s of %s; it has %s",
+               is_sum ? "sums" : "operands", dtype_text(t),
+               is_sum ? "float16, float32, int32" : "float16, bfloat16, int8, uint8");
+}
+
+/* A thread has each element of A and B twice if they are float16. */
+static PtxRegisters wmma_registers(const WmmaType *t, int rows, int columns) {
+  if (!t->is_sum && str_same(t->ptx, "f16")) return (PtxRegisters){8, false};
+  return (PtxRegisters){rows * columns * t->t.bits / 32 / 32, str_same(t->ptx, "f32")};
+}
+
+const char *ptx_wmma_load(const Target *target, Call *n, char sign, const char *space,
+                          PtxRegisters *out) {
+  WmmaShape s = wmma_shape(n, 1);
+  char which = *word(n, 0);
+  const WmmaType *t = wmma_type(n, n->node.dtype, which == 'c');
+  ptx_need_gpu(target, n, t->gpu);
+  *out = wmma_registers(t, which == 'b' ? s.k : s.m, which == 'a' ? s.k : s.n);
+  return str_format("wmma.load.%c.sync.aligned.%s.%s%s.%s %s, [%c%d], %c%d;", which, word(n, 2),
+                    s.text, space, t->ptx, operands(sign, 0, out->n), sign, out->n, sign,
+                    out->n + 1);
+}
+
+const char *ptx_wmma_store(const Target *target, Call *n, char sign, const char *space,
+                           PtxRegisters *out) {
+  WmmaShape s = wmma_shape(n, 0);
+  const WmmaType *t = wmma_type(n, n->node.dtype, true);
+  ptx_need_gpu(target, n, t->gpu);
+  *out = wmma_registers(t, s.m, s.n);
+  return str_format("wmma.store.d.sync.aligned.%s.%s%s.%s [%c0], %s, %c%d;", word(n, 1), s.text,
+                    space, t->ptx, sign, operands(sign, 1, out->n), sign, out->n + 1);
+}
+
+static DataType dtype_word(Call *n, int i) {
+  DataType t;
+  if (dtype_parse(word(n, i), &t)) return t;
+  error_raisef("CompileError", n->node.span, "argument %d of T.%s must be a dtype", i + 2,
+               intrin_of(n->op)->name);
+}
+
+/* Sums of float16 are of float16 or float32, those of bfloat16 of float32, those of integers of
+ * int32. */
+static bool wmma_sums(const WmmaType *in, const WmmaType *sum) {
+  if (dtype_is_int(in->t) || dtype_is_int(sum->t))
+    return dtype_is_int(in->t) && dtype_is_int(sum->t);
+  return sum->t.bits == 32 || str_same(in->ptx, "f16");
+}
+
+const char *ptx_wmma_mma(const Target *target, Call *n, char sign, PtxRegisters out[4]) {
+  WmmaShape s = wmma_shape(n, 0);
+  const WmmaType *in = wmma_type(n, dtype_word(n, 3), false),
+                 *c = wmma_type(n, dtype_word(n, 4), true),
+                 *d = wmma_type(n, dtype_word(n, 5), true);
+  ptx_need_gpu(target, n, in->gpu);
+  if (!wmma_sums(in, c) || !wmma_sums(in, d))
+    error_raisef("CompileError", n->node.span, "wmma has no products of %s with sums in %s",
+                 dtype_text(in->t), dtype_text(wmma_sums(in, c) ? d->t : c->t));
+  out[0] = wmma_registers(in, s.m, s.k), out[1] = wmma_registers(in, s.k, s.n);
+  out[2] = wmma_registers(c, s.m, s.n), out[3] = wmma_registers(d, s.m, s.n);
+  const char *types = str_same(in->ptx, "f16")
+                          ? str_format("%s.%s", d->ptx, c->ptx)
+                          : str_format("%s.%s.%s.%s", d->ptx, in->ptx, in->ptx, c->ptx);
+  int at_a = out[3].n, at_b = at_a + out[0].n, at_c = at_b + out[1].n;
+  return str_format("wmma.mma.sync.aligned.%s.%s.%s.%s %s, %s, %s, %s;", word(n, 1), word(n, 2),
+                    s.text, types, operands(sign, 0, out[3].n), operands(sign, at_a, out[0].n),
+                    operands(sign, at_b, out[1].n), operands(sign, at_c, out[2].n));
+}

@@ -25,6 +25,21 @@ const char *ptx_ldmatrix(const Target *target, Call *n, char sign, int *register
  * bytes are read; the others become 0. */
 const char *ptx_cp_async(const Target *target, Call *n, char sign, int *nbytes);
 
+/* Matrices of wmma: their registers, in arrays of these many; of float32 or of 32 bits. */
+typedef struct PtxRegisters {
+  int n;
+  bool is_float;
+} PtxRegisters;
+/* Operands: the registers, then the address and the length of rows (load); the address, the
+ * registers, the length (store). `space` is that of the address: ".shared", ".global". */
+const char *ptx_wmma_load(const Target *target, Call *n, char sign, const char *space,
+                          PtxRegisters *out);
+const char *ptx_wmma_store(const Target *target, Call *n, char sign, const char *space,
+                           PtxRegisters *out);
+/* Operands: the registers of the result, of A, B and C; `out` has them in the order of the call: A,
+ * B, C, D. */
+const char *ptx_wmma_mma(const Target *target, Call *n, char sign, PtxRegisters out[4]);
+
 int64_t ptx_constant(Call *n, int i); /* the argument, which must be one */
 /* Raises if the code is for a GPU older than sm_<number>. */
 void ptx_need_gpu(const Target *target, Call *n, int number);

@@ -14,7 +14,7 @@
  * all threads of the block, so it is one of these.
  *
  * Not: sparse, 4-bit and 1-bit operands, mma.m8n8k4 of float16. */
-#include "lower/device/device.h"
+#include "lower/device/wmma.h"
 
 enum { WARP = 32, ANY_EXTENT = INT32_MAX };
 
@@ -27,7 +27,7 @@ typedef struct Matrix {
   const char *kernel;
   Node *vars[3]; /* of threadIdx */
   int64_t extents[3];
-  Map fragments; /* pointer of wmma memory to its Fragment */
+  Map fragments; /* pointer of wmma memory to its WmmaFragment */
   NodeVec memory;
   bool checks; /* a kernel that is run to find its faults: all threads of a warp must come */
 } Matrix;
@@ -368,21 +368,18 @@ static Node *lower_wait_barrier(Matrix *m, Call *n) {
 
 /* ---- wmma ---- */
 
-static const Fragment *fragment_of(Matrix *m, Node *pointer) {
-  const Fragment *f = map_get(&m->fragments, pointer);
+static const WmmaFragment *fragment_of(Matrix *m, Node *pointer) {
+  const WmmaFragment *f = map_get(&m->fragments, pointer);
   if (!f || !f->m)
     refuse(m, pointer,
            "fragment here: its memory is of scope wmma.matrix_a, .matrix_b or .accumulator");
   return f;
 }
 
-static int rows_of(const Fragment *f) { return f->matrix == 'b' ? f->k : f->m; }
-static int cols_of(const Fragment *f) { return f->matrix == 'a' ? f->k : f->n; }
-
 /* A matrix of the fragment, by its number. */
 static View matrix_of(Matrix *m, Node *pointer, Node *index) {
-  const Fragment *f = fragment_of(m, pointer);
-  Node *first = times(expr_cast(INT32, index, pointer->span), rows_of(f) * cols_of(f));
+  const WmmaFragment *f = fragment_of(m, pointer);
+  Node *first = times(expr_cast(INT32, index, pointer->span), wmma_rows(f) * wmma_columns(f));
   return view_of(m, pointer, first, AS(Var, pointer)->elem);
 }
 
@@ -400,31 +397,31 @@ static Node *share_out(Matrix *m, int64_t n, Node *at, Node *body, Span span) {
 
 static Node *lower_fill(Matrix *m, Call *n) {
   Span span = n->node.span;
-  const Fragment *f = fragment_of(m, n->args.at[0]);
+  const WmmaFragment *f = fragment_of(m, n->args.at[0]);
   Node *at = var_new("at", INT32, span);
   View to = matrix_of(m, n->args.at[0], n->args.at[4]);
-  return share_out(m, rows_of(f) * cols_of(f), at, store(to, at, n->args.at[5]), span);
+  return share_out(m, wmma_rows(f) * wmma_columns(f), at, store(to, at, n->args.at[5]), span);
 }
 
 static Node *lower_transfer(Matrix *m, Call *n, bool loads) {
   Span span = n->node.span;
   NodeVec x = n->args;
-  const Fragment *f = fragment_of(m, x.at[0]);
+  const WmmaFragment *f = fragment_of(m, x.at[0]);
   DataType elem = AS(Var, x.at[0])->elem;
   View whole = matrix_of(m, x.at[0], x.at[4]), there = view_of(m, x.at[5], number(0, span), elem);
   Node *at = var_new("at", INT32, span), *stride = expr_cast(INT32, x.at[6], span);
-  Node *row = over(at, cols_of(f)), *col = modulo(at, cols_of(f));
+  Node *row = over(at, wmma_columns(f)), *col = modulo(at, wmma_columns(f));
   bool by_columns = IS(StringImm, x.at[7]) && str_same(AS(StringImm, x.at[7])->value, "col_major");
   Node *place =
       by_columns ? expr_add(expr_mul(col, stride), row) : expr_add(expr_mul(row, stride), col);
   Node *move = loads ? store(whole, at, load(there, place)) : store(there, place, load(whole, at));
-  return share_out(m, rows_of(f) * cols_of(f), at, move, span);
+  return share_out(m, wmma_rows(f) * wmma_columns(f), at, move, span);
 }
 
 static Node *lower_mma_sync(Matrix *m, Call *n) {
   Span span = n->node.span;
   NodeVec x = n->args;
-  const Fragment *f = fragment_of(m, x.at[0]), *of_a = fragment_of(m, x.at[2]);
+  const WmmaFragment *f = fragment_of(m, x.at[0]), *of_a = fragment_of(m, x.at[2]);
   View d = matrix_of(m, x.at[0], x.at[1]), a = matrix_of(m, x.at[2], x.at[3]),
        b = matrix_of(m, x.at[4], x.at[5]), c = matrix_of(m, x.at[6], x.at[7]);
   Fragment shape = {f->m, f->n, of_a->k, 'c'};
@@ -517,25 +514,9 @@ static Node *rename_scopes(Mutator *mu, Node *n) {
   Matrix *m = mu->context;
   if (!IS(Var, n) || !AS(Var, n)->scope || !str_begins(AS(Var, n)->scope, "wmma."))
     return mutate_children(mu, n);
-  const char *kind = AS(Var, n)->scope + strlen("wmma.");
   Node *var = pointer_var_new(AS(Var, n)->name, AS(Var, n)->elem, "warp", n->span);
-  Fragment *f = NEW(Fragment, .matrix = str_same(kind, "matrix_a")   ? 'a'
-                                        : str_same(kind, "matrix_b") ? 'b'
-                                                                     : 'c');
-  map_set(&m->fragments, var, f);
+  map_set(&m->fragments, var, map_get(&m->fragments, n));
   return var;
-}
-
-/* Calls that name a fragment tell its shape. */
-static WalkResult find_shape(Walker *w, Node *n) {
-  Matrix *m = w->context;
-  bool tells = is_intrin_call(n, "tvm_load_matrix_sync") ||
-               is_intrin_call(n, "tvm_fill_fragment") || is_intrin_call(n, "tvm_store_matrix_sync");
-  Fragment *f = tells ? map_get(&m->fragments, AS(Call, n)->args.at[0]) : NULL;
-  int64_t dims[3] = {0};
-  for (int i = 0; f && i < 3; i++) expr_is_const_int(AS(Call, n)->args.at[1 + i], &dims[i]);
-  if (f) f->m = (int)dims[0], f->n = (int)dims[1], f->k = (int)dims[2];
-  return WALK_ON;
 }
 
 static WalkResult find_instruction(Walker *w, Node *n) {
@@ -567,9 +548,8 @@ Node *pass_lower_matrix_instructions(Node *n, const PassContext *context) {
                  m.kernel, (long long)target_option_int(context->target, "thread_warp_size"));
   Mutator scopes = {.rewrite = rename_scopes, .context = &m},
           calls = {.rewrite = rewrite, .context = &m};
+  wmma_fragments(m.kernel, f->body, &m.fragments);
   Node *body = mutate(&scopes, f->body);
-  Walker shapes = {.enter = find_shape, .context = &m};
-  walk(&shapes, body);
   PrimFunc copy = *f;
   copy.body = mutate(&calls, body);
   return gc_copy(&copy, sizeof copy);

@@ -406,7 +406,7 @@ Execute *ptx_instruction(const Instr *i) {
               {"cp", do_cp},          {"atom", do_atom},
               {"red", do_atom},       {"activemask", do_activemask},
               {"shfl", warp_shuffle}, {"ldmatrix", warp_ldmatrix},
-              {"mma", warp_mma}};
+              {"mma", warp_mma},       {"wmma", warp_wmma}};
   static const char *const arithmetic[] = {"add",  "sub",  "mul", "mad",  "div", "rem",     "min",
                                            "max",  "neg",  "abs", "and",  "or",  "xor",     "not",
                                            "cnot", "popc", "clz", "shl",  "shr", "bfe",     "bfi",
