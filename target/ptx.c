@@ -143,9 +143,9 @@ typedef struct WmmaType {
 
 static const WmmaType *wmma_type(Call *n, DataType t, bool is_sum) {
   static const WmmaType types[] = {
-      {{DTYPE_FLOAT, 16, 1}, "f16", 70, false},  {{DTYPE_BFLOAT, 16, 1}, "bf16", 80, false},
-      {{DTYPE_INT, 8, 1}, "s8", 72, false},      {{DTYPE_UINT, 8, 1}, "u8", 72, false},
-      {{DTYPE_FLOAT, 16, 1}, "f16", 70, true},   {{DTYPE_FLOAT, 32, 1}, "f32", 70, true},
+      {{DTYPE_FLOAT, 16, 1}, "f16", 70, false}, {{DTYPE_BFLOAT, 16, 1}, "bf16", 80, false},
+      {{DTYPE_INT, 8, 1}, "s8", 72, false},     {{DTYPE_UINT, 8, 1}, "u8", 72, false},
+      {{DTYPE_FLOAT, 16, 1}, "f16", 70, true},  {{DTYPE_FLOAT, 32, 1}, "f32", 70, true},
       {{DTYPE_INT, 32, 1}, "s32", 72, true}};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (types[i].is_sum == is_sum && dtype_equal(types[i].t, t)) return &types[i];

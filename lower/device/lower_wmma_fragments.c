@@ -85,9 +85,9 @@ static Node *lower_fill(Wmma *w, Call *n) {
   Span span = n->node.span;
   Registers r = registers_of(w, n->args.at[0], n->args.at[4]);
   int64_t count = part_of(r.f, r.elem);
-  Node *buffer = MAKE(Buffer, span, VOID_TYPE, .name = AS(Var, r.data)->name, .elem = r.elem,
-                      .data = r.data, .shape = NODES(int_imm(INT32, INT32_MAX, span)), .align = 16,
-                      .offset_factor = 1);
+  Node *buffer =
+      MAKE(Buffer, span, VOID_TYPE, .name = AS(Var, r.data)->name, .elem = r.elem, .data = r.data,
+           .shape = NODES(int_imm(INT32, INT32_MAX, span)), .align = 16, .offset_factor = 1);
   NodeVec stores = {0};
   for (int i = 0; i < count; i++)
     vec_push(&stores, stmt_store(buffer, NODES(expr_add(r.offset, int_imm(INT32, i, span))),
@@ -99,9 +99,9 @@ static Node *lower_load(Wmma *w, Call *n) {
   Span span = n->node.span;
   NodeVec x = n->args;
   Registers r = registers_of(w, x.at[0], x.at[4]);
-  NodeVec args = NODES(string_imm(str_format("%c", r.f->matrix), span),
-                       shape_text(r.f, r.f->k, span), layout_text(x.at[7]), r.data, r.offset,
-                       x.at[5], x.at[6]);
+  NodeVec args =
+      NODES(string_imm(str_format("%c", r.f->matrix), span), shape_text(r.f, r.f->k, span),
+            layout_text(x.at[7]), r.data, r.offset, x.at[5], x.at[6]);
   return stmt_evaluate(expr_call("ptx_wmma_load", r.elem, args, span), span);
 }
 
@@ -126,11 +126,10 @@ static Node *lower_mma(Wmma *w, Call *n) {
   NodeVec x = n->args;
   Registers d = registers_of(w, x.at[0], x.at[1]), a = registers_of(w, x.at[2], x.at[3]),
             b = registers_of(w, x.at[4], x.at[5]), c = registers_of(w, x.at[6], x.at[7]);
-  NodeVec args =
-      NODES(shape_text(d.f, a.f->k, span), layout_of(w, a, span), layout_of(w, b, span),
-            string_imm(dtype_text(a.elem), span), string_imm(dtype_text(c.elem), span),
-            string_imm(dtype_text(d.elem), span), a.data, a.offset, b.data, b.offset, c.data,
-            c.offset, d.data, d.offset);
+  NodeVec args = NODES(shape_text(d.f, a.f->k, span), layout_of(w, a, span), layout_of(w, b, span),
+                       string_imm(dtype_text(a.elem), span), string_imm(dtype_text(c.elem), span),
+                       string_imm(dtype_text(d.elem), span), a.data, a.offset, b.data, b.offset,
+                       c.data, c.offset, d.data, d.offset);
   return stmt_evaluate(expr_call("ptx_wmma_mma", d.elem, args, span), span);
 }
 

@@ -114,8 +114,8 @@ static void check_axis(Limits *l, Node *n, int axis, int64_t extent) {
 /* An instruction that the threads of a warp do together. */
 static WalkResult find_matrix_instruction(Walker *w, Node *n) {
   static const char *const names[] = {
-      "ptx_mma",       "ptx_ldmatrix",   "mma_store",         "tvm_load_matrix_sync",
-      "tvm_mma_sync",  "ptx_wmma_load",  "ptx_wmma_store",    "tvm_store_matrix_sync",
+      "ptx_mma",      "ptx_ldmatrix",  "mma_store",      "tvm_load_matrix_sync",
+      "tvm_mma_sync", "ptx_wmma_load", "ptx_wmma_store", "tvm_store_matrix_sync",
       "ptx_wmma_mma"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (is_intrin_call(n, names[i])) return *(Node **)w->context = n, WALK_STOP;

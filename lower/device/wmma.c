@@ -57,8 +57,8 @@ static WmmaFragment *fragment_at(Finder *c, Node *pointer) {
 static WalkResult enter(Walker *w, Node *n) {
   Finder *c = w->context;
   bool loads = is_intrin_call(n, "tvm_load_matrix_sync");
-  bool tells = loads || is_intrin_call(n, "tvm_fill_fragment") ||
-               is_intrin_call(n, "tvm_store_matrix_sync");
+  bool tells =
+      loads || is_intrin_call(n, "tvm_fill_fragment") || is_intrin_call(n, "tvm_store_matrix_sync");
   if (!tells || AS(Call, n)->args.len < (loads ? 8 : 6)) return WALK_ON;
   WmmaFragment *f = fragment_at(c, AS(Call, n)->args.at[0]);
   if (f) note_shape(c, AS(Call, n), f);

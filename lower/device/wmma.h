@@ -6,8 +6,8 @@
 #include "lower/device/device.h"
 
 typedef struct WmmaFragment {
-  int m, n, k; /* 0: not known */
-  char matrix; /* 'a', 'b', 'c' */
+  int m, n, k;        /* 0: not known */
+  char matrix;        /* 'a', 'b', 'c' */
   const char *layout; /* "row_major" or "col_major": how it is loaded; NULL: it is not */
 } WmmaFragment;
 

@@ -160,11 +160,15 @@ static void do_wmma_mma(CGen *g, Call *n) {
 static const struct {
   const char *name;
   void (*handler)(CGen *g, Call *n);
-} handlers[] = {{"ptx_mma", do_mma},           {"mma_fill", do_mma_fill},
-                {"mma_store", do_mma_store},   {"ptx_ldmatrix", do_ldmatrix},
-                {"ptx_cp_async", do_cp_async}, {"ptx_commit_group", do_commit},
+} handlers[] = {{"ptx_mma", do_mma},
+                {"mma_fill", do_mma_fill},
+                {"mma_store", do_mma_store},
+                {"ptx_ldmatrix", do_ldmatrix},
+                {"ptx_cp_async", do_cp_async},
+                {"ptx_commit_group", do_commit},
                 {"ptx_wait_group", do_wait},
-                {"ptx_wmma_load", do_wmma_load}, {"ptx_wmma_store", do_wmma_store},
+                {"ptx_wmma_load", do_wmma_load},
+                {"ptx_wmma_store", do_wmma_store},
                 {"ptx_wmma_mma", do_wmma_mma}};
 
 bool cuda_ptx_call(CGen *g, Call *n, const char *name) {

@@ -216,8 +216,8 @@ static LLVMValueRef do_wmma_mma(Gen *g, Call *n) {
     add_constraints(&constraints, "", r[i]);
   }
   LLVMTypeRef type = register_type(g, r[3]);
-  LLVMValueRef out = assemble(g, text, str_text(&constraints), registers_type(g, type, r[3].n),
-                              count, args, true);
+  LLVMValueRef out =
+      assemble(g, text, str_text(&constraints), registers_type(g, type, r[3].n), count, args, true);
   store_registers(g, type, pointers[3], r[3].n, out);
   return NULL;
 }
@@ -257,11 +257,15 @@ static LLVMValueRef do_wait(Gen *g, Call *n) {
 static const struct {
   const char *name;
   LLVMValueRef (*handler)(Gen *g, Call *n);
-} handlers[] = {{"ptx_mma", do_mma},           {"mma_fill", do_mma_fill},
-                {"mma_store", do_mma_store},   {"ptx_ldmatrix", do_ldmatrix},
-                {"ptx_cp_async", do_cp_async}, {"ptx_commit_group", do_commit},
+} handlers[] = {{"ptx_mma", do_mma},
+                {"mma_fill", do_mma_fill},
+                {"mma_store", do_mma_store},
+                {"ptx_ldmatrix", do_ldmatrix},
+                {"ptx_cp_async", do_cp_async},
+                {"ptx_commit_group", do_commit},
                 {"ptx_wait_group", do_wait},
-                {"ptx_wmma_load", do_wmma_load}, {"ptx_wmma_store", do_wmma_store},
+                {"ptx_wmma_load", do_wmma_load},
+                {"ptx_wmma_store", do_wmma_store},
                 {"ptx_wmma_mma", do_wmma_mma}};
 
 LLVMValueRef gen_ptx_call(Gen *g, Call *n, const char *name, bool *found) {
