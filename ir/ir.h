@@ -276,6 +276,8 @@ Node *buffer_new(const char *name, DataType elem, NodeVec shape, const char *sco
 const char *buffer_scope(const Node *buffer); /* "global" if none is given */
 /* "m16n8k16.matrixA": a matrix that the threads of a warp hold together, in an order of its own. */
 bool scope_is_fragment(const char *scope);
+int scope_threads(
+    const char *scope); /* that hold such a fragment together: 32, or 128 for m64... */
 
 /* ---- operators (op.c) ---- */
 

@@ -216,3 +216,110 @@ const char *ptx_wmma_mma(const Target *target, Call *n, char sign, PtxRegisters 
                     s.text, types, operands(sign, 0, out[3].n), operands(sign, at_a, out[0].n),
                     operands(sign, at_b, out[1].n), operands(sign, at_c, out[2].n));
 }
+
+/* ---- wgmma ---- */
+
+static void need_hopper(const Target *target, Call *n) {
+  const TargetGpu *gpu = target_gpu(target);
+  if (gpu && str_same(gpu->name, "sm_90a")) return;
+  error_raisef("CompileError", n->node.span,
+               "T.%s is of sm_90a alone, but the code is made for %s: build it for \"cuda "
+               "-arch=sm_90a\"",
+               intrin_of(n->op)->name, gpu ? gpu->name : "another one");
+}
+
+typedef struct WgmmaType {
+  const char *name, *ptx;
+  int depth;          /* of a product: 32 bytes */
+  const char *sum;    /* as C_dtype names it */
+  bool takes_columns; /* what lies together may be along m or n */
+} WgmmaType;
+
+static const WgmmaType *wgmma_type(Call *n) {
+  static const WgmmaType types[] = {{"fp16", "f16", 16, "fp32", true},
+                                    {"bf16", "bf16", 16, "fp32", true},
+                                    {"tf32", "tf32", 8, "fp32", false},
+                                    {"int8", "s8", 32, "int32", false},
+                                    {"uint8", "u8", 32, "int32", false}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (str_same(types[i].name, word(n, 1)) && str_same(types[i].sum, word(n, 2))) return &types[i];
+  error_raisef("CompileError", n->node.span,
+               "T.ptx_wgmma has no products of %s with sums in %s; it has fp16, bf16 and tf32 in "
+               "fp32, int8 and uint8 in int32",
+               word(n, 1), word(n, 2));
+}
+
+/* 0: what lies together is along k, 1: along m or n. */
+static int wgmma_turned(Call *n, int i, const WgmmaType *t) {
+  bool along_k = str_same(word(n, i), "k");
+  if (!along_k && !str_same(word(n, i), "mn"))
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_wgmma: what lies together is along \"k\" or \"mn\", not \"%s\"",
+                 word(n, i));
+  if (!along_k && !t->takes_columns)
+    error_raisef("CompileError", n->node.span, "T.ptx_wgmma: operands of %s must lie along \"k\"",
+                 t->name);
+  return !along_k;
+}
+
+/* All but the address: bytes between parts, and the bytes that are swizzled. */
+static uint64_t wgmma_place(Call *n, int leading) {
+  int64_t bytes[] = {ptx_constant(n, leading), ptx_constant(n, leading + 1)};
+  int64_t swizzle = ptx_constant(n, 5);
+  if (bytes[1] < 0)
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_wgmma: rows of an operand must be %lld bytes long", (long long)swizzle);
+  for (int i = 0; i < 2; i++)
+    if (bytes[i] < 0 || bytes[i] % 16 || bytes[i] >= 1 << 18)
+      error_raisef("CompileError", n->node.span,
+                   "T.ptx_wgmma: bytes between parts must be a multiple of 16 below 2**18, not "
+                   "%lld",
+                   (long long)bytes[i]);
+  if (swizzle != 32 && swizzle != 64 && swizzle != 128)
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_wgmma: 32, 64 or 128 bytes are swizzled, not %lld", (long long)swizzle);
+  uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
+  return (uint64_t)bytes[0] / 16 << 16 | (uint64_t)bytes[1] / 16 << 32 | mode << 62;
+}
+
+PtxWgmma ptx_wgmma(const Target *target, Call *n, char sign, bool a_in_registers) {
+  int rows = 0, columns = 0, depth = 0;
+  need_hopper(target, n);
+  const WgmmaType *t = wgmma_type(n);
+  bool known = sscanf(word(n, 0), "m%dn%dk%d", &rows, &columns, &depth) == 3 && rows == 64 &&
+               columns >= 8 && columns <= 256 && columns % 8 == 0 && depth == t->depth;
+  if (!known)
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_wgmma: %s has the shapes m64n8k%d to m64n256k%d, not %s", t->name, t->depth,
+                 t->depth, word(n, 0));
+  PtxWgmma m = {.c = {columns / 2, str_same(t->sum, "fp32")},
+                .a_in_registers = a_in_registers,
+                .b_place = wgmma_place(n, 12)};
+  if (!a_in_registers) m.a_place = wgmma_place(n, 8);
+  int turned_a = a_in_registers ? 0 : wgmma_turned(n, 3, t), turned_b = wgmma_turned(n, 4, t);
+  int at = m.c.n, next = at + (a_in_registers ? 4 : 1);
+  const char *a = a_in_registers ? operands(sign, at, 4) : str_format("%c%d", sign, at);
+  Str flags = {0};
+  if (m.c.is_float) str_add(&flags, ", 1, 1");
+  if (t->takes_columns && !a_in_registers) str_printf(&flags, ", %d", turned_a);
+  if (t->takes_columns) str_printf(&flags, ", %d", turned_b);
+  m.text = str_format("{ .reg .pred wgmma_adds; setp.ne.b32 wgmma_adds, 1, 0; "
+                      "wgmma.mma_async.sync.aligned.%s.%s.%s.%s %s, %s, %c%d, wgmma_adds%s; }",
+                      word(n, 0), m.c.is_float ? "f32" : "s32", t->ptx, t->ptx,
+                      operands(sign, 0, m.c.n), a, sign, next, flags.len ? str_text(&flags) : "");
+  return m;
+}
+
+const char *ptx_order(const Target *target, Call *n) {
+  const char *name = intrin_of(n->op)->name;
+  bool is_fence = str_same(name, "ptx_wgmma_fence"),
+       is_commit = str_same(name, "ptx_wgmma_commit_group"),
+       is_wait = str_same(name, "ptx_wgmma_wait_group");
+  if (str_same(name, "ptx_fence_proxy_async"))
+    return ptx_need_gpu(target, n, 90), "fence.proxy.async;";
+  if (!is_fence && !is_commit && !is_wait) return NULL;
+  need_hopper(target, n);
+  if (is_wait)
+    return str_format("wgmma.wait_group.sync.aligned %lld;", (long long)ptx_constant(n, 0));
+  return is_fence ? "wgmma.fence.sync.aligned;" : "wgmma.commit_group.sync.aligned;";
+}

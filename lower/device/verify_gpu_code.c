@@ -116,10 +116,27 @@ static WalkResult find_matrix_instruction(Walker *w, Node *n) {
   static const char *const names[] = {
       "ptx_mma",      "ptx_ldmatrix",  "mma_store",      "tvm_load_matrix_sync",
       "tvm_mma_sync", "ptx_wmma_load", "ptx_wmma_store", "tvm_store_matrix_sync",
-      "ptx_wmma_mma"};
+      "ptx_wmma_mma", "ptx_wgmma"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (is_intrin_call(n, names[i])) return *(Node **)w->context = n, WALK_STOP;
   return WALK_ON;
+}
+
+static WalkResult find_call(Walker *w, Node *n) {
+  return is_intrin_call(n, w->context) ? WALK_STOP : WALK_ON;
+}
+
+static bool has_call(Node *body, const char *name) {
+  Walker w = {.enter = find_call, .context = (void *)(uintptr_t)name};
+  return !walk(&w, body);
+}
+
+/* Pipelines have their waits. */
+static void check_waits(Limits *l, Node *launch) {
+  if (has_call(launch, "ptx_wgmma") && !has_call(launch, "ptx_wgmma_wait_group"))
+    refuse(l, launch,
+           "no one waits for products by T.ptx_wgmma: make their loop a software pipeline, or "
+           "write T.ptx_wgmma_fence(), T.ptx_wgmma_commit_group() and T.ptx_wgmma_wait_group(0)");
 }
 
 static void check_warps(Limits *l, Node *launch, int64_t threads) {
@@ -156,6 +173,7 @@ static void check_threads(Limits *l, Node *launch) {
                       "-max_threads_per_block=%lld)",
                       (long long)threads, (long long)l->most_threads, (long long)threads));
   check_warps(l, launch, threads);
+  check_waits(l, launch);
 }
 
 static void check_shared(Limits *l, Node *launch) {

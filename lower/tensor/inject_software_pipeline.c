@@ -16,7 +16,10 @@
  * copies
  * ("async_scope"); each step commits those it began, and one that uses them first waits for those
  * of its iteration. Then one barrier at the start of a step is all that the threads need
- * ("async_pipeline": ThreadSync adds none). Elsewhere the list is a hint, and dropped. */
+ * ("async_pipeline": ThreadSync adds none). Elsewhere the list is a hint, and dropped.
+ *
+ * Products by T.ptx_wgmma run on while threads go on: those of a step are a group, and the next
+ * step waits for it. What they read has one version more, so that copies don't overtake them. */
 #include "ir/arith/arith.h"
 #include "lower/device/wmma.h"
 
@@ -30,6 +33,7 @@ typedef struct Part {
   Node *stmt;
   int64_t stage, order;
   Map reads, writes; /* buffers */
+  bool runs_on;      /* it has products that no one waits for */
 } Part;
 
 typedef struct SoftwarePipeline {
@@ -64,6 +68,7 @@ static WalkResult note_access(Walker *w, Node *n) {
     map_set(&part->writes, AS(BufferLoad, AS(Call, n)->args.at[0])->buffer, n);
   if (IS(BufferRegion, n) && !map_has(&part->writes, AS(BufferRegion, n)->buffer))
     map_set(&part->reads, AS(BufferRegion, n)->buffer, n);
+  part->runs_on |= is_intrin_call(n, "ptx_wgmma");
   if (IS(Block, n))
     for each (Node *, r, &AS(Block, n)->writes)
       map_set(&part->writes, AS(BufferRegion, *r)->buffer, n);
@@ -164,6 +169,8 @@ static void check_dependence(SoftwarePipeline *p, Part *a, Part *b) {
                            AS(Buffer, (Node *)(uintptr_t)e->key)->name));
 }
 
+static bool is_shared(const Node *buffer) { return str_begins(buffer_scope(buffer), "shared"); }
+
 /* An iteration needs its version until the last statement that uses it has run; the first statement
  * that uses it is the first to touch it again. */
 static int64_t versions_of(SoftwarePipeline *p, Node *buffer) {
@@ -173,6 +180,7 @@ static int64_t versions_of(SoftwarePipeline *p, Node *buffer) {
     if (!uses(x, buffer)) continue;
     if (!first) first = x;
     int64_t n = x->stage - first->stage + (first->order < x->order);
+    n += x->runs_on && is_shared(buffer);
     if (n > count) count = n;
   }
   return count;
@@ -222,7 +230,8 @@ static const struct {
                   {"tvm_load_matrix_sync", 0, 4, true}, {"tvm_store_matrix_sync", 0, 4, true},
                   {"tvm_fill_fragment", 0, 4, true},    {"tvm_mma_sync", 0, 1, true},
                   {"tvm_mma_sync", 2, 3, true},         {"tvm_mma_sync", 4, 5, true},
-                  {"tvm_mma_sync", 6, 7, true}};
+                  {"tvm_mma_sync", 6, 7, true},         {"ptx_wgmma", 6, 7, false},
+                  {"ptx_wgmma", 10, 11, false}};
 enum { BY_POINTER = sizeof by_pointer / sizeof *by_pointer };
 
 static Node *versioned_buffer(SoftwarePipeline *p, Node *data) {
@@ -301,8 +310,6 @@ static Node *use_version(Mutator *m, Node *n) {
 
 /* ---- copies that no one waits for ---- */
 
-static bool is_shared(const Node *buffer) { return str_begins(buffer_scope(buffer), "shared"); }
-
 /* Do the parts touch shared memory in no other way than the copies need it? */
 static bool keeps_to_copies(const SoftwarePipeline *p) {
   for each (const Part, x, &p->parts) {
@@ -315,6 +322,12 @@ static bool keeps_to_copies(const SoftwarePipeline *p) {
       if (x->stage == 0 && e->key && is_shared(e->key)) return false;
   }
   return true;
+}
+
+static bool runs_on(const SoftwarePipeline *p) {
+  for each (const Part, x, &p->parts)
+    if (x->runs_on) return true;
+  return false;
 }
 
 static void find_distance(SoftwarePipeline *p) {
@@ -344,9 +357,28 @@ static Node *marked(const char *key, Node *body) {
               .value = int_imm(INT32, 1, s), .body = body);
 }
 
-/* All copies but those of the last `pending` steps have come, for all threads. */
-static void wait_for_copies(NodeVec *out, int64_t pending, Span s) {
+static void add_call(NodeVec *out, const char *name, Span s) {
+  vec_push(out, call_stmt(name, VOID_TYPE, (NodeVec){0}, s));
+}
+
+/* All products but those of the last `pending` groups are there. */
+static void wait_for_products(NodeVec *out, int64_t pending, Span s) {
+  vec_push(out, call_stmt("ptx_wgmma_wait_group", VOID_TYPE, NODES(int_imm(INT32, pending, s)), s));
+}
+
+/* A group of products, while that of the step before goes on where copies leave it its operands. */
+static void add_products(SoftwarePipeline *p, NodeVec *out, Node *stmt, Span s) {
+  add_call(out, "ptx_wgmma_fence", s);
+  vec_push(out, stmt);
+  add_call(out, "ptx_wgmma_commit_group", s);
+  wait_for_products(out, p->distance ? 1 : 0, s);
+}
+
+/* All copies but those of the last `pending` steps have come, for all threads; for products that
+ * see memory by a way of their own, too. */
+static void wait_for_copies(SoftwarePipeline *p, NodeVec *out, int64_t pending, Span s) {
   vec_push(out, call_stmt("ptx_wait_group", VOID_TYPE, NODES(int_imm(INT32, pending, s)), s));
+  if (runs_on(p)) add_call(out, "ptx_fence_proxy_async", s);
   vec_push(out, call_stmt("tvm_storage_sync", INT32, NODES(string_imm("shared", s)), s));
 }
 
@@ -359,7 +391,7 @@ static Node *step_of(SoftwarePipeline *p, Node *step, int64_t from, int64_t to, 
   Span s = f->node.span;
   NodeVec out = {0};
   if (p->distance && from <= p->distance && to >= p->distance)
-    wait_for_copies(&out, p->distance - 1 - (from ? from - 1 : 0), s);
+    wait_for_copies(p, &out, p->distance - 1 - (from ? from - 1 : 0), s);
   int copies_left = 0;
   for each (Part, x, &p->parts) copies_left += !x->stage;
   for (int64_t order = 0; order < p->parts.len; order++)
@@ -375,9 +407,9 @@ static Node *step_of(SoftwarePipeline *p, Node *step, int64_t from, int64_t to, 
       if (!cond && !arith_can_prove(p->analyzer, in_time))
         stmt = MAKE(IfThenElse, s, VOID_TYPE, .cond = in_time, .then = stmt);
       bool copies = p->distance && !x->stage;
-      vec_push(&out, copies ? marked("async_scope", stmt) : stmt);
-      if (copies && !--copies_left)
-        vec_push(&out, call_stmt("ptx_commit_group", VOID_TYPE, (NodeVec){0}, s));
+      if (x->runs_on) add_products(p, &out, stmt, s);
+      else vec_push(&out, copies ? marked("async_scope", stmt) : stmt);
+      if (copies && !--copies_left) add_call(&out, "ptx_commit_group", s);
     }
   Node *body = stmt_seq(out, s);
   if (!cond || !out.len || arith_can_prove(p->analyzer, cond)) return body;
@@ -430,6 +462,7 @@ static NodeVec pipelined_steps(SoftwarePipeline *p) {
   }
   if (first.len) vec_push(&out, p->is_nested ? as_one(first, s) : stmt_seq(first, s));
   if (full) vec_push(&out, full);
+  if (runs_on(p) && p->distance) wait_for_products(&last, 0, s);
   if (last.len) vec_push(&out, p->is_nested ? as_one(last, s) : stmt_seq(last, s));
   return out;
 }

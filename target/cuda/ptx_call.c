@@ -157,6 +157,38 @@ static void do_wmma_mma(CGen *g, Call *n) {
   c_line(g, "asm volatile(%s : %s : %s);", c_string(text), str_text(&out), str_text(&in));
 }
 
+/* ---- wgmma ---- */
+
+static bool is_in_shared(Node *pointer) {
+  Node *base = base_of(pointer);
+  const char *scope = IS(Var, base) ? AS(Var, base)->scope : NULL;
+  return scope && str_begins(scope, "shared");
+}
+
+/* What tells the instruction where an operand lies in shared memory. */
+static const char *wgmma_place(CGen *g, Call *n, int i, uint64_t rest) {
+  const char *name = c_temporary(g), *at = shared_at(g, n, i);
+  c_line(g, "uint64_t %s = UINT64_C(%llu) | ((%s) >> 4 & 0x3fff);", name, (unsigned long long)rest,
+         at);
+  return str_format("\"l\"(%s)", name);
+}
+
+static void do_wgmma(CGen *g, Call *n) {
+  enum { A = 6, B = 10, C = 14 };
+  PtxWgmma m = ptx_wgmma(g->target, n, '%', !is_in_shared(n->args.at[A]));
+  Str in = {0}, out = {0};
+  if (m.a_in_registers) add_registers(&in, "r", pointer_at(g, n, A, "uint32_t"), 4);
+  else str_add(&in, wgmma_place(g, n, A, m.a_place));
+  const char *b = wgmma_place(g, n, B, m.b_place);
+  add_matrix(&out, "+", register_array(g, n, C, m.c), m.c);
+  c_line(g, "asm volatile(%s : %s : %s, %s : \"memory\");", c_string(m.text), str_text(&out),
+         str_text(&in), b);
+}
+
+static void do_order(CGen *g, Call *n) {
+  c_line(g, "asm volatile(\"%s\" : : : \"memory\");", ptx_order(g->target, n));
+}
+
 static const struct {
   const char *name;
   void (*handler)(CGen *g, Call *n);
@@ -169,7 +201,12 @@ static const struct {
                 {"ptx_wait_group", do_wait},
                 {"ptx_wmma_load", do_wmma_load},
                 {"ptx_wmma_store", do_wmma_store},
-                {"ptx_wmma_mma", do_wmma_mma}};
+                {"ptx_wmma_mma", do_wmma_mma},
+                {"ptx_wgmma", do_wgmma},
+                {"ptx_wgmma_fence", do_order},
+                {"ptx_wgmma_commit_group", do_order},
+                {"ptx_wgmma_wait_group", do_order},
+                {"ptx_fence_proxy_async", do_order}};
 
 bool cuda_ptx_call(CGen *g, Call *n, const char *name) {
   for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)

@@ -222,6 +222,57 @@ static LLVMValueRef do_wmma_mma(Gen *g, Call *n) {
   return NULL;
 }
 
+/* ---- wgmma ---- */
+
+/* What tells the instruction where an operand lies in shared memory. */
+static LLVMValueRef wgmma_place(Gen *g, Call *n, int at, uint64_t rest) {
+  LLVMValueRef p = gen_pointer_at(g, n->args.at[at], n->args.at[at + 1], n->node.dtype);
+  LLVMValueRef address = shared_address(g, n, p);
+  address = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, address, const_i32(g, 4), ""),
+                         const_i32(g, 0x3fff), "");
+  address = LLVMBuildZExt(g->b, address, type_int(g, 64), "");
+  return LLVMBuildOr(g->b, address, const_i64(g, (int64_t)rest), "");
+}
+
+static bool is_shared_pointer(LLVMValueRef p) {
+  return LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == SPACE_SHARED;
+}
+
+static LLVMValueRef do_wgmma(Gen *g, Call *n) {
+  enum { A = 6, B = 10, C = 14 };
+  LLVMValueRef from = gen_expr(g, n->args.at[A]), regs[PTX_MOST_REGISTERS];
+  PtxWgmma m = ptx_wgmma(g->target, n, '$', !is_shared_pointer(from));
+  LLVMTypeRef type = register_type(g, m.c), bits = type_int(g, 32);
+  LLVMValueRef c = gen_pointer_at(g, n->args.at[C], n->args.at[C + 1], n->node.dtype);
+  int count = 0;
+  Str constraints = {0};
+  add_constraints(&constraints, "=", m.c);
+  if (m.a_in_registers) {
+    LLVMValueRef a = gen_pointer_at(g, n->args.at[A], n->args.at[A + 1], n->node.dtype);
+    load_registers(g, bits, a, 4, regs);
+    str_add(&constraints, ",r,r,r,r");
+    count = 4;
+  } else {
+    regs[count++] = wgmma_place(g, n, A, m.a_place);
+    str_add(&constraints, ",l");
+  }
+  regs[count++] = wgmma_place(g, n, B, m.b_place);
+  str_add(&constraints, ",l");
+  load_registers(g, type, c, m.c.n, regs + count);
+  for (int i = 0; i < m.c.n; i++) str_printf(&constraints, ",%d", i);
+  str_add(&constraints, ",~{memory}");
+  LLVMValueRef out = assemble(g, m.text, str_text(&constraints), registers_type(g, type, m.c.n),
+                              count + m.c.n, regs, false);
+  store_registers(g, type, c, m.c.n, out);
+  return NULL;
+}
+
+static LLVMValueRef do_order(Gen *g, Call *n) {
+  assemble(g, ptx_order(g->target, n), "~{memory}", LLVMVoidTypeInContext(g->context), 0, NULL,
+           false);
+  return NULL;
+}
+
 /* ---- cp.async ---- */
 
 static LLVMValueRef do_cp_async(Gen *g, Call *n) {
@@ -266,7 +317,12 @@ static const struct {
                 {"ptx_wait_group", do_wait},
                 {"ptx_wmma_load", do_wmma_load},
                 {"ptx_wmma_store", do_wmma_store},
-                {"ptx_wmma_mma", do_wmma_mma}};
+                {"ptx_wmma_mma", do_wmma_mma},
+                {"ptx_wgmma", do_wgmma},
+                {"ptx_wgmma_fence", do_order},
+                {"ptx_wgmma_commit_group", do_order},
+                {"ptx_wgmma_wait_group", do_order},
+                {"ptx_fence_proxy_async", do_order}};
 
 LLVMValueRef gen_ptx_call(Gen *g, Call *n, const char *name, bool *found) {
   for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
