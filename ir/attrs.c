@@ -51,3 +51,11 @@ const char *dict_get_str(const Node *dict, const char *key, const char *otherwis
   Node *n = dict_get(dict, key);
   return IS(StringImm, n) ? AS(StringImm, n)->value : otherwise;
 }
+
+const char *dict_key(const char *text) {
+  static const char *const of_today[] = {"tirx.jit", "tirx.constexpr", "tirx.optional"};
+  if (!str_begins(text, "tirx.")) return text;
+  for (int i = 0; i < 3; i++)
+    if (str_same(text, of_today[i])) return text;
+  return str_intern(str_format("tir.%s", text + strlen("tirx.")));
+}

@@ -20,6 +20,8 @@ bool scope_is_fragment(const char *scope) {
   return which >= 'A' && which <= 'C' && isdigit((unsigned char)scope[1]);
 }
 
+int scope_threads(const char *scope) { return str_begins(scope, "m64") ? 128 : 32; }
+
 /* ---- access ---- */
 
 static const char *name_of(const Buffer *b) { return b->name ? b->name : "_"; }

@@ -276,6 +276,8 @@ Node *buffer_new(const char *name, DataType elem, NodeVec shape, const char *sco
 const char *buffer_scope(const Node *buffer); /* "global" if none is given */
 /* "m16n8k16.matrixA": a matrix that the threads of a warp hold together, in an order of its own. */
 bool scope_is_fragment(const char *scope);
+int scope_threads(
+    const char *scope); /* that hold such a fragment together: 32, or 128 for m64... */
 
 /* ---- operators (op.c) ---- */
 
@@ -381,6 +383,8 @@ bool relax_is_call_form(const char *name); /* "relax.call_tir" and its family; i
 Node *dict_new(void);
 Node *dict_make(StrVec keys, NodeVec values);      /* keys: interned, each once */
 Node *dict_get(const Node *dict, const char *key); /* NULL if absent, or dict is NULL */
+/* The key that one of TVM's spelling of today ("tirx.noalias") has inside. */
+const char *dict_key(const char *text);
 Node *dict_with(const Node *dict, const char *key,
                 Node *value); /* a new Dict; NULL value removes */
 int64_t dict_get_int(const Node *dict, const char *key, int64_t otherwise);

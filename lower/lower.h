@@ -34,6 +34,10 @@ typedef struct DynamicShared {
   int64_t nbytes; /* 0: there is none */
 } DynamicShared;
 DynamicShared lower_dynamic_shared(PrimFunc *kernel);
+/* Bytes that the place of such an array is a multiple of: 128, or more if it asks for it; never
+ * more than LOWER_MOST_ALIGN. */
+enum { LOWER_MOST_ALIGN = 1024 };
+int64_t lower_shared_align(const Allocate *array);
 
 /* Is it a function for a device, which SplitHostDevice made? */
 bool is_device_function(Node *f);

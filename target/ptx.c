@@ -116,3 +116,210 @@ const char *ptx_cp_async(const Target *target, Call *n, char sign, int *nbytes) 
   return str_format("cp.async.%s.shared.global [%c0], [%c1], %lld%s;", size == 16 ? "cg" : "ca",
                     sign, sign, (long long)size, n->args.len > 5 ? str_format(", %c2", sign) : "");
 }
+
+/* ---- wmma ---- */
+
+typedef struct WmmaShape {
+  const char *text;
+  int m, n, k;
+} WmmaShape;
+
+static WmmaShape wmma_shape(Call *n, int i) {
+  WmmaShape s = {.text = word(n, i)};
+  static const char *const shapes[] = {"m16n16k16", "m32n8k16", "m8n32k16"};
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+    if (str_same(shapes[k], s.text)) return sscanf(s.text, "m%dn%dk%d", &s.m, &s.n, &s.k), s;
+  error_raisef("CompileError", n->node.span,
+               "wmma has no matrices of the shape %s; it has m16n16k16, m32n8k16, m8n32k16",
+               s.text);
+}
+
+typedef struct WmmaType {
+  DataType t;
+  const char *ptx;
+  int gpu; /* the oldest that has it */
+  bool is_sum;
+} WmmaType;
+
+static const WmmaType *wmma_type(Call *n, DataType t, bool is_sum) {
+  static const WmmaType types[] = {
+      {{DTYPE_FLOAT, 16, 1}, "f16", 70, false}, {{DTYPE_BFLOAT, 16, 1}, "bf16", 80, false},
+      {{DTYPE_INT, 8, 1}, "s8", 72, false},     {{DTYPE_UINT, 8, 1}, "u8", 72, false},
+      {{DTYPE_FLOAT, 16, 1}, "f16", 70, true},  {{DTYPE_FLOAT, 32, 1}, "f32", 70, true},
+      {{DTYPE_INT, 32, 1}, "s32", 72, true}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (types[i].is_sum == is_sum && dtype_equal(types[i].t, t)) return &types[i];
+  error_raisef("CompileError", n->node.span, "wmma has no %s of %s; it has %s",
+               is_sum ? "sums" : "operands", dtype_text(t),
+               is_sum ? "float16, float32, int32" : "float16, bfloat16, int8, uint8");
+}
+
+/* A thread has each element of A and B twice if they are float16. */
+static PtxRegisters wmma_registers(const WmmaType *t, int rows, int columns) {
+  if (!t->is_sum && str_same(t->ptx, "f16")) return (PtxRegisters){8, false};
+  return (PtxRegisters){rows * columns * t->t.bits / 32 / 32, str_same(t->ptx, "f32")};
+}
+
+const char *ptx_wmma_load(const Target *target, Call *n, char sign, const char *space,
+                          PtxRegisters *out) {
+  WmmaShape s = wmma_shape(n, 1);
+  char which = *word(n, 0);
+  const WmmaType *t = wmma_type(n, n->node.dtype, which == 'c');
+  ptx_need_gpu(target, n, t->gpu);
+  *out = wmma_registers(t, which == 'b' ? s.k : s.m, which == 'a' ? s.k : s.n);
+  return str_format("wmma.load.%c.sync.aligned.%s.%s%s.%s %s, [%c%d], %c%d;", which, word(n, 2),
+                    s.text, space, t->ptx, operands(sign, 0, out->n), sign, out->n, sign,
+                    out->n + 1);
+}
+
+const char *ptx_wmma_store(const Target *target, Call *n, char sign, const char *space,
+                           PtxRegisters *out) {
+  WmmaShape s = wmma_shape(n, 0);
+  const WmmaType *t = wmma_type(n, n->node.dtype, true);
+  ptx_need_gpu(target, n, t->gpu);
+  *out = wmma_registers(t, s.m, s.n);
+  return str_format("wmma.store.d.sync.aligned.%s.%s%s.%s [%c0], %s, %c%d;", word(n, 1), s.text,
+                    space, t->ptx, sign, operands(sign, 1, out->n), sign, out->n + 1);
+}
+
+static DataType dtype_word(Call *n, int i) {
+  DataType t;
+  if (dtype_parse(word(n, i), &t)) return t;
+  error_raisef("CompileError", n->node.span, "argument %d of T.%s must be a dtype", i + 2,
+               intrin_of(n->op)->name);
+}
+
+/* Sums of float16 are of float16 or float32, those of bfloat16 of float32, those of integers of
+ * int32. */
+static bool wmma_sums(const WmmaType *in, const WmmaType *sum) {
+  if (dtype_is_int(in->t) || dtype_is_int(sum->t))
+    return dtype_is_int(in->t) && dtype_is_int(sum->t);
+  return sum->t.bits == 32 || str_same(in->ptx, "f16");
+}
+
+const char *ptx_wmma_mma(const Target *target, Call *n, char sign, PtxRegisters out[4]) {
+  WmmaShape s = wmma_shape(n, 0);
+  const WmmaType *in = wmma_type(n, dtype_word(n, 3), false),
+                 *c = wmma_type(n, dtype_word(n, 4), true),
+                 *d = wmma_type(n, dtype_word(n, 5), true);
+  ptx_need_gpu(target, n, in->gpu);
+  if (!wmma_sums(in, c) || !wmma_sums(in, d))
+    error_raisef("CompileError", n->node.span, "wmma has no products of %s with sums in %s",
+                 dtype_text(in->t), dtype_text(wmma_sums(in, c) ? d->t : c->t));
+  out[0] = wmma_registers(in, s.m, s.k), out[1] = wmma_registers(in, s.k, s.n);
+  out[2] = wmma_registers(c, s.m, s.n), out[3] = wmma_registers(d, s.m, s.n);
+  const char *types = str_same(in->ptx, "f16")
+                          ? str_format("%s.%s", d->ptx, c->ptx)
+                          : str_format("%s.%s.%s.%s", d->ptx, in->ptx, in->ptx, c->ptx);
+  int at_a = out[3].n, at_b = at_a + out[0].n, at_c = at_b + out[1].n;
+  return str_format("wmma.mma.sync.aligned.%s.%s.%s.%s %s, %s, %s, %s;", word(n, 1), word(n, 2),
+                    s.text, types, operands(sign, 0, out[3].n), operands(sign, at_a, out[0].n),
+                    operands(sign, at_b, out[1].n), operands(sign, at_c, out[2].n));
+}
+
+/* ---- wgmma ---- */
+
+static void need_hopper(const Target *target, Call *n) {
+  const TargetGpu *gpu = target_gpu(target);
+  if (gpu && str_same(gpu->name, "sm_90a")) return;
+  error_raisef("CompileError", n->node.span,
+               "T.%s is of sm_90a alone, but the code is made for %s: build it for \"cuda "
+               "-arch=sm_90a\"",
+               intrin_of(n->op)->name, gpu ? gpu->name : "another one");
+}
+
+typedef struct WgmmaType {
+  const char *name, *ptx;
+  int depth;          /* of a product: 32 bytes */
+  const char *sum;    /* as C_dtype names it */
+  bool takes_columns; /* what lies together may be along m or n */
+} WgmmaType;
+
+static const WgmmaType *wgmma_type(Call *n) {
+  static const WgmmaType types[] = {{"fp16", "f16", 16, "fp32", true},
+                                    {"bf16", "bf16", 16, "fp32", true},
+                                    {"tf32", "tf32", 8, "fp32", false},
+                                    {"int8", "s8", 32, "int32", false},
+                                    {"uint8", "u8", 32, "int32", false}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (str_same(types[i].name, word(n, 1)) && str_same(types[i].sum, word(n, 2))) return &types[i];
+  error_raisef("CompileError", n->node.span,
+               "T.ptx_wgmma has no products of %s with sums in %s; it has fp16, bf16 and tf32 in "
+               "fp32, int8 and uint8 in int32",
+               word(n, 1), word(n, 2));
+}
+
+/* 0: what lies together is along k, 1: along m or n. */
+static int wgmma_turned(Call *n, int i, const WgmmaType *t) {
+  bool along_k = str_same(word(n, i), "k");
+  if (!along_k && !str_same(word(n, i), "mn"))
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_wgmma: what lies together is along \"k\" or \"mn\", not \"%s\"",
+                 word(n, i));
+  if (!along_k && !t->takes_columns)
+    error_raisef("CompileError", n->node.span, "T.ptx_wgmma: operands of %s must lie along \"k\"",
+                 t->name);
+  return !along_k;
+}
+
+/* All but the address: bytes between parts, and the bytes that are swizzled. */
+static uint64_t wgmma_place(Call *n, int leading) {
+  int64_t bytes[] = {ptx_constant(n, leading), ptx_constant(n, leading + 1)};
+  int64_t swizzle = ptx_constant(n, 5);
+  if (bytes[1] < 0)
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_wgmma: rows of an operand must be %lld bytes long", (long long)swizzle);
+  for (int i = 0; i < 2; i++)
+    if (bytes[i] < 0 || bytes[i] % 16 || bytes[i] >= 1 << 18)
+      error_raisef("CompileError", n->node.span,
+                   "T.ptx_wgmma: bytes between parts must be a multiple of 16 below 2**18, not "
+                   "%lld",
+                   (long long)bytes[i]);
+  if (swizzle != 32 && swizzle != 64 && swizzle != 128)
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_wgmma: 32, 64 or 128 bytes are swizzled, not %lld", (long long)swizzle);
+  uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
+  return (uint64_t)bytes[0] / 16 << 16 | (uint64_t)bytes[1] / 16 << 32 | mode << 62;
+}
+
+PtxWgmma ptx_wgmma(const Target *target, Call *n, char sign, bool a_in_registers) {
+  int rows = 0, columns = 0, depth = 0;
+  need_hopper(target, n);
+  const WgmmaType *t = wgmma_type(n);
+  bool known = sscanf(word(n, 0), "m%dn%dk%d", &rows, &columns, &depth) == 3 && rows == 64 &&
+               columns >= 8 && columns <= 256 && columns % 8 == 0 && depth == t->depth;
+  if (!known)
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_wgmma: %s has the shapes m64n8k%d to m64n256k%d, not %s", t->name, t->depth,
+                 t->depth, word(n, 0));
+  PtxWgmma m = {.c = {columns / 2, str_same(t->sum, "fp32")},
+                .a_in_registers = a_in_registers,
+                .b_place = wgmma_place(n, 12)};
+  if (!a_in_registers) m.a_place = wgmma_place(n, 8);
+  int turned_a = a_in_registers ? 0 : wgmma_turned(n, 3, t), turned_b = wgmma_turned(n, 4, t);
+  int at = m.c.n, next = at + (a_in_registers ? 4 : 1);
+  const char *a = a_in_registers ? operands(sign, at, 4) : str_format("%c%d", sign, at);
+  Str flags = {0};
+  if (m.c.is_float) str_add(&flags, ", 1, 1");
+  if (t->takes_columns && !a_in_registers) str_printf(&flags, ", %d", turned_a);
+  if (t->takes_columns) str_printf(&flags, ", %d", turned_b);
+  m.text = str_format("{ .reg .pred wgmma_adds; setp.ne.b32 wgmma_adds, 1, 0; "
+                      "wgmma.mma_async.sync.aligned.%s.%s.%s.%s %s, %s, %c%d, wgmma_adds%s; }",
+                      word(n, 0), m.c.is_float ? "f32" : "s32", t->ptx, t->ptx,
+                      operands(sign, 0, m.c.n), a, sign, next, flags.len ? str_text(&flags) : "");
+  return m;
+}
+
+const char *ptx_order(const Target *target, Call *n) {
+  const char *name = intrin_of(n->op)->name;
+  bool is_fence = str_same(name, "ptx_wgmma_fence"),
+       is_commit = str_same(name, "ptx_wgmma_commit_group"),
+       is_wait = str_same(name, "ptx_wgmma_wait_group");
+  if (str_same(name, "ptx_fence_proxy_async"))
+    return ptx_need_gpu(target, n, 90), "fence.proxy.async;";
+  if (!is_fence && !is_commit && !is_wait) return NULL;
+  need_hopper(target, n);
+  if (is_wait)
+    return str_format("wgmma.wait_group.sync.aligned %lld;", (long long)ptx_constant(n, 0));
+  return is_fence ? "wgmma.fence.sync.aligned;" : "wgmma.commit_group.sync.aligned;";
+}

@@ -6,7 +6,10 @@
  * in a loop that may have no step, or under a condition that says more than that the index is
  * inside the buffer, or that a loop is in its first step. A view of a region is taken for a load of
  * it all; one that is only handed on by its pointer, to who writes, is taken for what the block
- * declares. Else blocks are looked into: what they declare may be more than what they do. */
+ * declares. Else blocks are looked into: what they declare may be more than what they do.
+ *
+ * Threads that share the buffer all come to a statement before one goes on to the next that needs
+ * it (ThreadSync): what any of them wrote counts. */
 #include "ir/analysis/first_write.h"
 #include "ir/analysis/touched.h"
 
@@ -77,10 +80,24 @@ static bool has_steps(Order *o, NodeVec loops, Node *region) {
   return true;
 }
 
-static NodeVec loops_from(NodeVec loops, int depth) {
-  NodeVec inner = {0};
-  for (int i = depth; i < loops.len; i++) vec_push(&inner, loops.at[i]);
-  return inner;
+static NodeVec copy_of(NodeVec loops) {
+  NodeVec copy = {0};
+  for each (Node *, l, &loops) vec_push(&copy, *l);
+  return copy;
+}
+
+/* Do the steps of the loop, threads of a block, share the buffer? */
+static bool is_together(const Order *o, const For *f) {
+  return f->loop_kind == LOOP_THREAD && str_begins(f->thread_tag, "threadIdx") &&
+         str_begins(buffer_scope(o->buffer), "shared");
+}
+
+/* The loops from the depth on, and those before whose steps are done together. */
+static NodeVec loops_over(const Order *o, NodeVec loops, int depth) {
+  NodeVec out = {0};
+  for (int i = 0; i < loops.len; i++)
+    if (i >= depth || is_together(o, AS(For, loops.at[i]))) vec_push(&out, loops.at[i]);
+  return out;
 }
 
 /* Sums a store up over the loops that have ended since. */
@@ -89,7 +106,7 @@ static void settle(Order *o, Written *w) {
   while (depth < w->loops.len && depth < o->loops.len && w->loops.at[depth] == o->loops.at[depth])
     depth++;
   if (depth == w->depth) return;
-  NodeVec ended = loops_from(w->loops, depth);
+  NodeVec ended = loops_over(o, w->loops, depth);
   w->depth = depth;
   w->all = (Touched){.buffer = o->buffer};
   touch_region(&w->all, w->region, &(Map){0}, ended, o->facts);
@@ -109,7 +126,7 @@ static void order_read(Order *o, Node *region) {
     if (is_inside_any(o, &w->once)) continue;
     settle(o, w);
     Touched read = {.buffer = o->buffer};
-    touch_region(&read, region, &(Map){0}, loops_from(o->loops, w->depth), o->facts);
+    touch_region(&read, region, &(Map){0}, loops_over(o, o->loops, w->depth), o->facts);
     if (w->all.exact && lies_within(o, &read, &w->all)) return;
   }
   o->is_carried = true;
@@ -171,15 +188,14 @@ static bool is_unconditional(Order *o, NodeVec indices, Node *region, NodeVec *o
 
 static void order_write(Order *o, NodeVec indices, Span span) {
   Written w = {.region = substitute(point(o, indices, span), &o->bindings),
-               .loops = loops_from(o->loops, 0),
+               .loops = copy_of(o->loops),
                .depth = -1};
   if (is_unconditional(o, indices, w.region, &w.once)) vec_push(&o->written, w);
 }
 
 /* By who is given the pointer of a view. */
 static void order_write_region(Order *o, Node *region) {
-  Written w = {
-      .region = substitute(region, &o->bindings), .loops = loops_from(o->loops, 0), .depth = -1};
+  Written w = {.region = substitute(region, &o->bindings), .loops = copy_of(o->loops), .depth = -1};
   if (!o->unsure && !o->conds.len) vec_push(&o->written, w);
 }
 

@@ -265,12 +265,7 @@ Node *to_sinfo(Value v, Span span) {
 /* ---- attributes ---- */
 
 const char *attr_key(Value key, Span span) {
-  static const char *const of_today[] = {"tirx.jit", "tirx.constexpr", "tirx.optional"};
-  const char *text = value_as_text(key, "the key of an attribute", span);
-  if (!str_begins(text, "tirx.")) return text;
-  for (int i = 0; i < 3; i++)
-    if (str_same(text, of_today[i])) return text;
-  return str_intern(str_format("tir.%s", text + strlen("tirx.")));
+  return dict_key(value_as_text(key, "the key of an attribute", span));
 }
 
 Node *dict_from_value(Value dict, Span span) {

@@ -203,7 +203,14 @@ static Value type_of_var(Var *var) {
   return points ? value_call_with(library_attr("tvm.ir", "PointerType"), 2, args, span) : args[0];
 }
 
+/* What today's .ty of a scalar is. */
+static Value type_of_scalar(Node *n) {
+  if (IS(Var, n)) return type_of_var(AS(Var, n));
+  return value_node(MAKE(PrimStructInfo, n->span, VOID_TYPE, .elem = n->dtype));
+}
+
 static Value expr_attr(Value v, const char *name) {
+  if (str_same(name, "struct_info")) return type_of_scalar(v.node);
   if (str_same(name, "dtype")) return value_str(dtype_text(v.node->dtype));
   if (IS(Var, v.node) && str_same(name, "name")) return value_str(AS(Var, v.node)->name);
   if (IS(Var, v.node) && str_same(name, "type_annotation")) return type_of_var(AS(Var, v.node));

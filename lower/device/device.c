@@ -68,7 +68,7 @@ bool is_device_function(Node *f) {
 
 /* ---- matrix instructions ---- */
 
-Node *warp_lane(Node *const vars[3], const int64_t extents[3], Span span) {
+Node *warp_thread(Node *const vars[3], const int64_t extents[3], Span span) {
   Node *thread = int_imm(INT32, 0, span);
   int64_t before = 1;
   for (int d = 0; d < 3; d++) {
@@ -77,7 +77,11 @@ Node *warp_lane(Node *const vars[3], const int64_t extents[3], Span span) {
     thread = expr_add(thread, expr_mul(var, int_imm(INT32, before, span)));
     before *= extents[d];
   }
-  return expr_floormod(thread, int_imm(INT32, 32, span));
+  return thread;
+}
+
+Node *warp_lane(Node *const vars[3], const int64_t extents[3], Span span) {
+  return expr_floormod(warp_thread(vars, extents, span), int_imm(INT32, 32, span));
 }
 
 Node *mma_store_pair(const Call *store, Node *lane, int pair) {

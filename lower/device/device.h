@@ -47,14 +47,21 @@ bool threads_part(const Agreement *a, Node *n);
 #define SHARED_OFFSET "tvms.shared_offset"
 int64_t shared_array_offset(const Allocate *n); /* -1: it has no place */
 int64_t shared_array_bytes(const Allocate *n);  /* in units of what an array is aligned to */
+/* Of an Allocate: its place is a multiple of so many bytes (128 without). */
+#define SHARED_ALIGN "tvms.shared_align"
 /* Of all arrays in a launch: bytes that a block needs. */
 int64_t shared_bytes(Node *launch);
+
+/* Where an element of swizzled memory lies: rows of 128 bytes whose parts of 16 bytes are exchanged
+ * within `swizzle` bytes, by the number of the row. */
+Node *swizzled_index(Node *index, int nbytes, int swizzle);
 
 /* ---- matrix instructions ---- */
 
 /* The number of a thread in its warp of 32, int32, by the variables of threadIdx.x, .y, .z (NULL:
  * there is none) and how many there are. */
 Node *warp_lane(Node *const vars[3], const int64_t extents[3], Span span);
+Node *warp_thread(Node *const vars[3], const int64_t extents[3], Span span); /* in the block */
 
 /* T.mma_store stores a tile of 16 x 16: a thread has four pairs of neighbours, in two rows and two
  * columns eight apart. Where one begins, in elements of the pointer that is T.tvm_access_ptr. */

@@ -14,7 +14,7 @@
  * all threads of the block, so it is one of these.
  *
  * Not: sparse, 4-bit and 1-bit operands, mma.m8n8k4 of float16. */
-#include "lower/device/device.h"
+#include "lower/device/wmma.h"
 
 enum { WARP = 32, ANY_EXTENT = INT32_MAX };
 
@@ -27,7 +27,7 @@ typedef struct Matrix {
   const char *kernel;
   Node *vars[3]; /* of threadIdx */
   int64_t extents[3];
-  Map fragments; /* pointer of wmma memory to its Fragment */
+  Map fragments; /* pointer of wmma memory to its WmmaFragment */
   NodeVec memory;
   bool checks; /* a kernel that is run to find its faults: all threads of a warp must come */
 } Matrix;
@@ -266,6 +266,93 @@ static Node *lower_mma(Matrix *m, Call *n) {
   return stmt_seq(out, span);
 }
 
+/* ---- wgmma: four warps have 16 rows each; operands lie in swizzled memory ---- */
+
+/* An operand in shared memory, as the instruction is told of it. */
+typedef struct SharedOperand {
+  View from;
+  bool along_k;            /* what lies together */
+  int64_t leading, stride; /* bytes */
+  int64_t swizzle;         /* bytes */
+} SharedOperand;
+
+/* The element of row or column i, step k, as the PTX ISA says: rows of `swizzle` bytes, eight to a
+ * part; parts `stride` apart along the rows, `leading` apart across. */
+static Node *shared_element(SharedOperand *o, Node *i, Node *k) {
+  int nbytes = dtype_nbytes(AS(Buffer, o->from.buffer)->elem), wide = (int)o->swizzle / nbytes;
+  Node *row = o->along_k ? i : k, *column = o->along_k ? k : i;
+  Node *at = expr_add(times(over(row, 8), o->stride / nbytes), times(modulo(row, 8), wide));
+  at = expr_add(at, expr_add(times(over(column, wide), o->leading / nbytes), modulo(column, wide)));
+  View whole = {o->from.buffer, number(0, i->span)};
+  return load(whole, swizzled_index(expr_add(o->from.first, at), nbytes, (int)o->swizzle));
+}
+
+static SharedOperand shared_operand(Matrix *m, Call *n, int layout, int at, DataType elem) {
+  NodeVec x = n->args;
+  SharedOperand o = {.from =
+                         view_of(m, x.at[at], expr_cast(INT32, x.at[at + 1], n->node.span), elem)};
+  o.along_k = IS(StringImm, x.at[layout]) && str_same(AS(StringImm, x.at[layout])->value, "k");
+  bool known = expr_is_const_int(x.at[at + 2], &o.leading) &&
+               expr_is_const_int(x.at[at + 3], &o.stride) &&
+               expr_is_const_int(x.at[5], &o.swizzle) &&
+               (o.swizzle == 32 || o.swizzle == 64 || o.swizzle == 128);
+  if (!known) refuse(m, &n->node, "wgmma of operands that lie in this way");
+  return o;
+}
+
+/* A in registers, as for mma: the warp's 16 rows. */
+static View registers_of_warp(Matrix *m, Call *n, Operand a, int depth, NodeVec *out) {
+  Span span = n->node.span;
+  Fragment f = {16, 8, depth, 'a'};
+  View whole = scratch(m, "matrix_a", computed_in(a.elem), 16 * depth, "warp", span);
+  View from = view_of(m, n->args.at[6], expr_cast(INT32, n->args.at[7], span), a.elem);
+  vec_push(out, spread(m, a, from, whole, &f, span));
+  meet(m, out, span);
+  return whole;
+}
+
+static bool is_local(Node *pointer) {
+  return IS(Var, pointer) && AS(Var, pointer)->scope && str_same(AS(Var, pointer)->scope, "local");
+}
+
+static Node *lower_wgmma(Matrix *m, Call *n) {
+  enum { A = 6, B = 10, C = 14 };
+  Span span = n->node.span;
+  int rows = 0, columns = 0, depth = 0;
+  NodeVec x = n->args, out = {0};
+  Operand in, sum;
+  const char *shape = IS(StringImm, x.at[0]) ? AS(StringImm, x.at[0])->value : "";
+  bool known = sscanf(shape, "m%dn%dk%d", &rows, &columns, &depth) == 3 && rows == 64 &&
+               columns % 8 == 0 && columns <= 256 && operand_of(x.at[1], &in) &&
+               operand_of(x.at[2], &sum) && depth == 32 / dtype_nbytes(in.elem);
+  if (!known) refuse(m, &n->node, str_format("wgmma of the shape '%s' and these dtypes", shape));
+  DataType type = computed_in(in.elem);
+  View c = view_of(m, x.at[C], expr_cast(INT32, x.at[C + 1], span), sum.elem),
+       total = scratch(m, "sum", type, 1, "local", span), whole = {0};
+  SharedOperand a = {0}, b = shared_operand(m, n, 4, B, in.elem);
+  bool held = is_local(x.at[A]);
+  meet(m, &out, span);
+  if (held) whole = registers_of_warp(m, n, in, depth, &out);
+  else a = shared_operand(m, n, 3, A, in.elem);
+  Node *i = var_new("i", INT32, span), *k = var_new("k", INT32, span), *zero = number(0, span);
+  Node *row, *column, *lane = lane_of(m, span);
+  place_in_c(lane, modulo(i, 4), &row, &column);
+  column = expr_add(column, times(over(i, 4), 8));
+  Node *first = times(modulo(over(warp_thread(m->vars, m->extents, span), WARP), 4), 16);
+  Node *u = held ? load(whole, expr_add(times(row, depth), k))
+                 : shared_element(&a, expr_add(first, row), k),
+       *v = shared_element(&b, column, k);
+  if (in.is_tf32) u = as_tf32(u), v = as_tf32(v);
+  Node *product = expr_mul(expr_cast(type, u, span), expr_cast(type, v, span));
+  Node *add = store(total, zero, expr_add(load(total, zero), product));
+  Node *one = stmt_seq(
+      NODES(store(total, zero, load(c, i)), repeat(k, depth, add), store(c, i, load(total, zero))),
+      span);
+  vec_push(&out, repeat(i, columns / 2, one));
+  meet(m, &out, span);
+  return stmt_seq(out, span);
+}
+
 /* ---- ldmatrix: matrices of 8 x 8 elements of 16 bits, each row at the address of one thread ----
  */
 
@@ -368,21 +455,18 @@ static Node *lower_wait_barrier(Matrix *m, Call *n) {
 
 /* ---- wmma ---- */
 
-static const Fragment *fragment_of(Matrix *m, Node *pointer) {
-  const Fragment *f = map_get(&m->fragments, pointer);
+static const WmmaFragment *fragment_of(Matrix *m, Node *pointer) {
+  const WmmaFragment *f = map_get(&m->fragments, pointer);
   if (!f || !f->m)
     refuse(m, pointer,
            "fragment here: its memory is of scope wmma.matrix_a, .matrix_b or .accumulator");
   return f;
 }
 
-static int rows_of(const Fragment *f) { return f->matrix == 'b' ? f->k : f->m; }
-static int cols_of(const Fragment *f) { return f->matrix == 'a' ? f->k : f->n; }
-
 /* A matrix of the fragment, by its number. */
 static View matrix_of(Matrix *m, Node *pointer, Node *index) {
-  const Fragment *f = fragment_of(m, pointer);
-  Node *first = times(expr_cast(INT32, index, pointer->span), rows_of(f) * cols_of(f));
+  const WmmaFragment *f = fragment_of(m, pointer);
+  Node *first = times(expr_cast(INT32, index, pointer->span), wmma_rows(f) * wmma_columns(f));
   return view_of(m, pointer, first, AS(Var, pointer)->elem);
 }
 
@@ -400,31 +484,31 @@ static Node *share_out(Matrix *m, int64_t n, Node *at, Node *body, Span span) {
 
 static Node *lower_fill(Matrix *m, Call *n) {
   Span span = n->node.span;
-  const Fragment *f = fragment_of(m, n->args.at[0]);
+  const WmmaFragment *f = fragment_of(m, n->args.at[0]);
   Node *at = var_new("at", INT32, span);
   View to = matrix_of(m, n->args.at[0], n->args.at[4]);
-  return share_out(m, rows_of(f) * cols_of(f), at, store(to, at, n->args.at[5]), span);
+  return share_out(m, wmma_rows(f) * wmma_columns(f), at, store(to, at, n->args.at[5]), span);
 }
 
 static Node *lower_transfer(Matrix *m, Call *n, bool loads) {
   Span span = n->node.span;
   NodeVec x = n->args;
-  const Fragment *f = fragment_of(m, x.at[0]);
+  const WmmaFragment *f = fragment_of(m, x.at[0]);
   DataType elem = AS(Var, x.at[0])->elem;
   View whole = matrix_of(m, x.at[0], x.at[4]), there = view_of(m, x.at[5], number(0, span), elem);
   Node *at = var_new("at", INT32, span), *stride = expr_cast(INT32, x.at[6], span);
-  Node *row = over(at, cols_of(f)), *col = modulo(at, cols_of(f));
+  Node *row = over(at, wmma_columns(f)), *col = modulo(at, wmma_columns(f));
   bool by_columns = IS(StringImm, x.at[7]) && str_same(AS(StringImm, x.at[7])->value, "col_major");
   Node *place =
       by_columns ? expr_add(expr_mul(col, stride), row) : expr_add(expr_mul(row, stride), col);
   Node *move = loads ? store(whole, at, load(there, place)) : store(there, place, load(whole, at));
-  return share_out(m, rows_of(f) * cols_of(f), at, move, span);
+  return share_out(m, wmma_rows(f) * wmma_columns(f), at, move, span);
 }
 
 static Node *lower_mma_sync(Matrix *m, Call *n) {
   Span span = n->node.span;
   NodeVec x = n->args;
-  const Fragment *f = fragment_of(m, x.at[0]), *of_a = fragment_of(m, x.at[2]);
+  const WmmaFragment *f = fragment_of(m, x.at[0]), *of_a = fragment_of(m, x.at[2]);
   View d = matrix_of(m, x.at[0], x.at[1]), a = matrix_of(m, x.at[2], x.at[3]),
        b = matrix_of(m, x.at[4], x.at[5]), c = matrix_of(m, x.at[6], x.at[7]);
   Fragment shape = {f->m, f->n, of_a->k, 'c'};
@@ -457,6 +541,11 @@ static Node *lower_call(Matrix *m, Node *n) {
     const char *name;
     Node *(*lower)(Matrix *m, Call *n);
   } rows[] = {{"ptx_mma", lower_mma},
+              {"ptx_wgmma", lower_wgmma},
+              {"ptx_wgmma_fence", lower_nothing},
+              {"ptx_wgmma_commit_group", lower_nothing},
+              {"ptx_wgmma_wait_group", lower_nothing},
+              {"ptx_fence_proxy_async", lower_nothing},
               {"ptx_ldmatrix", lower_ldmatrix},
               {"mma_fill", lower_mma_fill},
               {"mma_store", lower_mma_store},
@@ -517,25 +606,9 @@ static Node *rename_scopes(Mutator *mu, Node *n) {
   Matrix *m = mu->context;
   if (!IS(Var, n) || !AS(Var, n)->scope || !str_begins(AS(Var, n)->scope, "wmma."))
     return mutate_children(mu, n);
-  const char *kind = AS(Var, n)->scope + strlen("wmma.");
   Node *var = pointer_var_new(AS(Var, n)->name, AS(Var, n)->elem, "warp", n->span);
-  Fragment *f = NEW(Fragment, .matrix = str_same(kind, "matrix_a")   ? 'a'
-                                        : str_same(kind, "matrix_b") ? 'b'
-                                                                     : 'c');
-  map_set(&m->fragments, var, f);
+  map_set(&m->fragments, var, map_get(&m->fragments, n));
   return var;
-}
-
-/* Calls that name a fragment tell its shape. */
-static WalkResult find_shape(Walker *w, Node *n) {
-  Matrix *m = w->context;
-  bool tells = is_intrin_call(n, "tvm_load_matrix_sync") ||
-               is_intrin_call(n, "tvm_fill_fragment") || is_intrin_call(n, "tvm_store_matrix_sync");
-  Fragment *f = tells ? map_get(&m->fragments, AS(Call, n)->args.at[0]) : NULL;
-  int64_t dims[3] = {0};
-  for (int i = 0; f && i < 3; i++) expr_is_const_int(AS(Call, n)->args.at[1 + i], &dims[i]);
-  if (f) f->m = (int)dims[0], f->n = (int)dims[1], f->k = (int)dims[2];
-  return WALK_ON;
 }
 
 static WalkResult find_instruction(Walker *w, Node *n) {
@@ -567,9 +640,8 @@ Node *pass_lower_matrix_instructions(Node *n, const PassContext *context) {
                  m.kernel, (long long)target_option_int(context->target, "thread_warp_size"));
   Mutator scopes = {.rewrite = rename_scopes, .context = &m},
           calls = {.rewrite = rewrite, .context = &m};
+  wmma_fragments(m.kernel, f->body, &m.fragments);
   Node *body = mutate(&scopes, f->body);
-  Walker shapes = {.enter = find_shape, .context = &m};
-  walk(&shapes, body);
   PrimFunc copy = *f;
   copy.body = mutate(&calls, body);
   return gc_copy(&copy, sizeof copy);

@@ -98,7 +98,8 @@ static void place(const Merge *m, SharedArray **sorted, int n) {
       i++;
       continue;
     }
-    a->offset = sorted[i]->offset + sorted[i]->nbytes;
+    int64_t align = lower_shared_align(a->alloc), end = sorted[i]->offset + sorted[i]->nbytes;
+    a->offset = (end + align - 1) / align * align;
     i = 0;
   }
 }

@@ -2,7 +2,7 @@
  * arrays lie in it. */
 #include "lower/device/device.h"
 
-enum { ALIGN = 128 }; /* of an array */
+enum { ALIGN = 128 }; /* of an array that asks for no more */
 
 static int64_t bytes_of(const Allocate *a) {
   int64_t nbytes = dtype_nbytes(a->elem), extent = 0;
@@ -10,7 +10,15 @@ static int64_t bytes_of(const Allocate *a) {
   return nbytes;
 }
 
-int64_t shared_array_bytes(const Allocate *a) { return (bytes_of(a) + ALIGN - 1) / ALIGN * ALIGN; }
+int64_t lower_shared_align(const Allocate *a) {
+  return a->annotations ? dict_get_int(a->annotations, SHARED_ALIGN, ALIGN) : ALIGN;
+}
+
+static int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+int64_t shared_array_bytes(const Allocate *a) {
+  return rounded_up(bytes_of(a), lower_shared_align(a));
+}
 
 int64_t shared_array_offset(const Allocate *a) {
   return a->annotations ? dict_get_int(a->annotations, SHARED_OFFSET, -1) : -1;
@@ -38,7 +46,7 @@ static DynamicShared in_one_piece(const NodeVec *arrays) {
   DynamicShared out = {0};
   for each (Node *, n, arrays) {
     int64_t offset = shared_array_offset(AS(Allocate, *n));
-    if (offset < 0) offset = out.nbytes;
+    if (offset < 0) offset = rounded_up(out.nbytes, lower_shared_align(AS(Allocate, *n)));
     int64_t end = offset + shared_array_bytes(AS(Allocate, *n));
     vec_push(&out.vars, AS(Allocate, *n)->var);
     vec_push(&out.offsets, offset);

@@ -111,6 +111,46 @@ static void check_axis(Limits *l, Node *n, int axis, int64_t extent) {
                       (long long)extent, tag, (long long)l->gpu->block[axis - 3]));
 }
 
+/* An instruction that the threads of a warp do together. */
+static WalkResult find_matrix_instruction(Walker *w, Node *n) {
+  static const char *const names[] = {
+      "ptx_mma",      "ptx_ldmatrix",  "mma_store",      "tvm_load_matrix_sync",
+      "tvm_mma_sync", "ptx_wmma_load", "ptx_wmma_store", "tvm_store_matrix_sync",
+      "ptx_wmma_mma", "ptx_wgmma"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (is_intrin_call(n, names[i])) return *(Node **)w->context = n, WALK_STOP;
+  return WALK_ON;
+}
+
+static WalkResult find_call(Walker *w, Node *n) {
+  return is_intrin_call(n, w->context) ? WALK_STOP : WALK_ON;
+}
+
+static bool has_call(Node *body, const char *name) {
+  Walker w = {.enter = find_call, .context = (void *)(uintptr_t)name};
+  return !walk(&w, body);
+}
+
+/* Pipelines have their waits. */
+static void check_waits(Limits *l, Node *launch) {
+  if (has_call(launch, "ptx_wgmma") && !has_call(launch, "ptx_wgmma_wait_group"))
+    refuse(l, launch,
+           "no one waits for products by T.ptx_wgmma: make their loop a software pipeline, or "
+           "write T.ptx_wgmma_fence(), T.ptx_wgmma_commit_group() and T.ptx_wgmma_wait_group(0)");
+}
+
+static void check_warps(Limits *l, Node *launch, int64_t threads) {
+  Node *call = NULL;
+  Walker w = {.enter = find_matrix_instruction, .context = &call};
+  int64_t warp = target_option_int(l->target, "thread_warp_size");
+  if (warp < 2 || threads % warp == 0 || walk(&w, launch)) return;
+  refuse(l, call,
+         str_format("the %lld threads of a warp do T.%s together, but a block has %lld threads: "
+                    "bind a loop of %lld to threadIdx.x",
+                    (long long)warp, intrin_of(AS(Call, call)->op)->name, (long long)threads,
+                    (long long)warp));
+}
+
 static void check_threads(Limits *l, Node *launch) {
   int64_t threads = 1, extent;
   for (Node *n = launch; is_launch(n); n = AS(AttrStmt, n)->body) {
@@ -132,6 +172,8 @@ static void check_threads(Limits *l, Node *launch) {
                       "that are bound to threadIdx (or, if the device can do more, build with "
                       "-max_threads_per_block=%lld)",
                       (long long)threads, (long long)l->most_threads, (long long)threads));
+  check_warps(l, launch, threads);
+  check_waits(l, launch);
 }
 
 static void check_shared(Limits *l, Node *launch) {

@@ -181,9 +181,16 @@ static void add_mma_store(Collect *c, Call *n) {
     add_access(c, AS(Call, pointer)->args.at[1], mma_store_pair(n, lane, i), 2, true);
 }
 
+/* T.ptx_wgmma reads operands in shared memory. */
+static void add_wgmma(Collect *c, NodeVec args) {
+  add_access(c, args.at[6], NULL, 1, false);
+  add_access(c, args.at[10], NULL, 1, false);
+}
+
 static void add_call(Collect *c, Call *n) {
   bool reduces = is_intrin_call(&n->node, "tvm_thread_allreduce");
   if (is_intrin_call(&n->node, "tvm_access_ptr")) return add_pointer(c, &n->node);
+  if (is_intrin_call(&n->node, "ptx_wgmma")) return add_wgmma(c, n->args);
   for each (Node *, x, &n->args) {
     if (reduces && IS(BufferLoad, *x)) /* its results are among them */
       add_access(c, AS(Buffer, AS(BufferLoad, *x)->buffer)->data, NULL, 1, true);

@@ -3,11 +3,10 @@
  *
  * In:  flat functions with memory of a scope such as "m16n8k16.matrixA" (.matrixB, .matrixC), which
  *      only tensor intrinsics touch, by its pointer: the elements from e on, e a multiple of what
- *      one instruction takes, lie from element e / 32 on in each thread's part.
- * Out: memory of scope "local" with a 32nd of the elements. */
+ *      one instruction takes, lie from element e / 32 on in each thread's part; e / 128 where four
+ *      warps hold them, in a scope such as "m64n128.matrixC".
+ * Out: memory of scope "local" with each thread's part of the elements. */
 #include "lower/lower_impl.h"
-
-enum { WARP = 32 };
 
 static bool is_fragment(Node *data) {
   return IS(Var, data) && scope_is_fragment(AS(Var, data)->scope);
@@ -24,13 +23,14 @@ static Node *part_of(Mutator *m, Allocate *a) {
                    AS(Var, a->var)->name, ir_print(*e, NULL));
     count *= extent;
   }
-  if (count % WARP)
+  int threads = scope_threads(AS(Var, a->var)->scope);
+  if (count % threads)
     error_raisef("LowerError", span,
                  "the fragment '%s' of %lld elements can't be shared out to %d threads",
-                 AS(Var, a->var)->name, (long long)count, WARP);
+                 AS(Var, a->var)->name, (long long)count, threads);
   Allocate copy = *a;
   copy.var = pointer_var_new(AS(Var, a->var)->name, a->elem, "local", a->var->span);
-  copy.extents = NODES(int_imm(INT32, count / WARP, span));
+  copy.extents = NODES(int_imm(INT32, count / threads, span));
   map_set(&m->identities, a->var, copy.var);
   copy.body = mutate(m, a->body);
   return gc_copy(&copy, sizeof copy);

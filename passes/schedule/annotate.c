@@ -41,8 +41,8 @@ static void set(ScheduleCall *c, const char *key, Node *value) {
 
 void primitive_annotate(ScheduleCall *c) {
   Node *value = c->args.at[2] ? annotation_value(c, c->args.at[2]) : MAKE(None, c->span, VOID_TYPE);
-  set(c, text_arg(c, 1, "ann_key"), value);
+  set(c, dict_key(text_arg(c, 1, "ann_key")), value);
 }
-void primitive_unannotate(ScheduleCall *c) { set(c, text_arg(c, 1, "ann_key"), NULL); }
+void primitive_unannotate(ScheduleCall *c) { set(c, dict_key(text_arg(c, 1, "ann_key")), NULL); }
 
 void primitive_enter_postproc(ScheduleCall *c) { (void)c; }

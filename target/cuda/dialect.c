@@ -1,5 +1,6 @@
 /* dialect.c -- what CUDA C++ spells in its own way: threads, memory, bits, float16. */
 #include "target/cuda/cuda.h"
+#include "lower/lower.h"
 
 static const char *bits(DataType to, DataType from) {
   DataType word = to.code == DTYPE_FLOAT ? from : to;
@@ -31,8 +32,10 @@ static void allocate(CGen *g, Allocate *n) {
   int64_t count = c_constant_size(n);
   CVar *v = c_bind(g, n->var);
   v->elem = dtype_element(n->elem);
-  c_line(g, "%s %s %s[%lld];", is_shared ? "__shared__ __align__(128)" : "__align__(16)",
-         c_type_in_memory(g, v->elem), v->name, (long long)count);
+  const char *place =
+      is_shared ? str_format("__shared__ __align__(%lld)", (long long)lower_shared_align(n))
+                : "__align__(16)";
+  c_line(g, "%s %s %s[%lld];", place, c_type_in_memory(g, v->elem), v->name, (long long)count);
 }
 
 const CDialect cuda_dialect = {.name = "CUDA C++",

@@ -14,7 +14,7 @@ static const char *param_text(CGen *g, PrimFunc *f, Node *param) {
 static void declare_dynamic_shared(CGen *g, PrimFunc *f) {
   DynamicShared shared = lower_dynamic_shared(f);
   if (!shared.nbytes) return;
-  c_line(g, "extern __shared__ __align__(128) uint8_t dynamic_shared[];");
+  c_line(g, "extern __shared__ __align__(%d) uint8_t dynamic_shared[];", LOWER_MOST_ALIGN);
   for (int i = 0; i < shared.vars.len; i++) {
     CVar *v = c_bind(g, shared.vars.at[i]);
     c_line(g, "%s = (%s)(dynamic_shared + %lld);", c_declare(g, shared.vars.at[i], v),

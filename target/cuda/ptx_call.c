@@ -100,13 +100,113 @@ static void do_mma_store(CGen *g, Call *n) {
          pitch.at);
 }
 
+/* ---- wmma ---- */
+
+static const char *register_array(CGen *g, Call *n, int i, PtxRegisters r) {
+  return pointer_at(g, n, i, r.is_float ? "float" : "uint32_t");
+}
+
+static void add_matrix(Str *s, const char *prefix, const char *array, PtxRegisters r) {
+  add_registers(s, str_format("%s%s", prefix, r.is_float ? "f" : "r"), array, r.n);
+}
+
+/* What a matrix is loaded from or stored to, as an operand. */
+static const char *place_of(CGen *g, Call *n, int i, const char **space) {
+  Node *base = base_of(n->args.at[i]);
+  const char *scope = IS(Var, base) ? AS(Var, base)->scope : NULL, *p = c_temporary(g);
+  bool is_shared = scope && str_begins(scope, "shared");
+  *space = is_shared ? ".shared" : ".global";
+  c_line(g, "const void *%s = (const void *)%s;", p,
+         c_within(c_expr(g, n->args.at[i]), BINDS_UNARY));
+  return is_shared ? str_format("\"r\"((uint32_t)__cvta_generic_to_shared(%s))", p)
+                   : str_format("\"l\"(__cvta_generic_to_global(%s))", p);
+}
+
+static const char *row_length(CGen *g, Call *n, int i) {
+  CText v = c_cast(g, c_expr(g, n->args.at[i]), n->args.at[i]->dtype, INT32);
+  return str_format("\"r\"(%s)", v.at);
+}
+
+static void do_wmma_load(CGen *g, Call *n) {
+  PtxRegisters r;
+  Str out = {0};
+  const char *space, *from = place_of(g, n, 5, &space);
+  const char *text = ptx_wmma_load(g->target, n, '%', space, &r);
+  add_matrix(&out, "=", register_array(g, n, 3, r), r);
+  c_line(g, "asm volatile(%s : %s : %s, %s : \"memory\");", c_string(text), str_text(&out), from,
+         row_length(g, n, 6));
+}
+
+static void do_wmma_store(CGen *g, Call *n) {
+  PtxRegisters r;
+  Str in = {0};
+  const char *space, *to = place_of(g, n, 2, &space);
+  const char *text = ptx_wmma_store(g->target, n, '%', space, &r);
+  str_add(&in, to);
+  add_matrix(&in, "", register_array(g, n, 4, r), r);
+  c_line(g, "asm volatile(%s : : %s, %s : \"memory\");", c_string(text), str_text(&in),
+         row_length(g, n, 3));
+}
+
+static void do_wmma_mma(CGen *g, Call *n) {
+  PtxRegisters r[4];
+  Str in = {0}, out = {0};
+  const char *text = ptx_wmma_mma(g->target, n, '%', r);
+  for (int i = 0; i < 3; i++) add_matrix(&in, "", register_array(g, n, 6 + 2 * i, r[i]), r[i]);
+  add_matrix(&out, "=", register_array(g, n, 12, r[3]), r[3]);
+  c_line(g, "asm volatile(%s : %s : %s);", c_string(text), str_text(&out), str_text(&in));
+}
+
+/* ---- wgmma ---- */
+
+static bool is_in_shared(Node *pointer) {
+  Node *base = base_of(pointer);
+  const char *scope = IS(Var, base) ? AS(Var, base)->scope : NULL;
+  return scope && str_begins(scope, "shared");
+}
+
+/* What tells the instruction where an operand lies in shared memory. */
+static const char *wgmma_place(CGen *g, Call *n, int i, uint64_t rest) {
+  const char *name = c_temporary(g), *at = shared_at(g, n, i);
+  c_line(g, "uint64_t %s = UINT64_C(%llu) | ((%s) >> 4 & 0x3fff);", name, (unsigned long long)rest,
+         at);
+  return str_format("\"l\"(%s)", name);
+}
+
+static void do_wgmma(CGen *g, Call *n) {
+  enum { A = 6, B = 10, C = 14 };
+  PtxWgmma m = ptx_wgmma(g->target, n, '%', !is_in_shared(n->args.at[A]));
+  Str in = {0}, out = {0};
+  if (m.a_in_registers) add_registers(&in, "r", pointer_at(g, n, A, "uint32_t"), 4);
+  else str_add(&in, wgmma_place(g, n, A, m.a_place));
+  const char *b = wgmma_place(g, n, B, m.b_place);
+  add_matrix(&out, "+", register_array(g, n, C, m.c), m.c);
+  c_line(g, "asm volatile(%s : %s : %s, %s : \"memory\");", c_string(m.text), str_text(&out),
+         str_text(&in), b);
+}
+
+static void do_order(CGen *g, Call *n) {
+  c_line(g, "asm volatile(\"%s\" : : : \"memory\");", ptx_order(g->target, n));
+}
+
 static const struct {
   const char *name;
   void (*handler)(CGen *g, Call *n);
-} handlers[] = {{"ptx_mma", do_mma},           {"mma_fill", do_mma_fill},
-                {"mma_store", do_mma_store},   {"ptx_ldmatrix", do_ldmatrix},
-                {"ptx_cp_async", do_cp_async}, {"ptx_commit_group", do_commit},
-                {"ptx_wait_group", do_wait}};
+} handlers[] = {{"ptx_mma", do_mma},
+                {"mma_fill", do_mma_fill},
+                {"mma_store", do_mma_store},
+                {"ptx_ldmatrix", do_ldmatrix},
+                {"ptx_cp_async", do_cp_async},
+                {"ptx_commit_group", do_commit},
+                {"ptx_wait_group", do_wait},
+                {"ptx_wmma_load", do_wmma_load},
+                {"ptx_wmma_store", do_wmma_store},
+                {"ptx_wmma_mma", do_wmma_mma},
+                {"ptx_wgmma", do_wgmma},
+                {"ptx_wgmma_fence", do_order},
+                {"ptx_wgmma_commit_group", do_order},
+                {"ptx_wgmma_wait_group", do_order},
+                {"ptx_fence_proxy_async", do_order}};
 
 bool cuda_ptx_call(CGen *g, Call *n, const char *name) {
   for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)

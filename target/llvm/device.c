@@ -6,7 +6,7 @@
 #include "ir/arith/arith.h"
 #include "lower/lower.h"
 
-enum { PTX_KERNEL = 71, SHARED_ALIGN = 128 };
+enum { PTX_KERNEL = 71 };
 
 /* ---- the frame ---- */
 
@@ -57,7 +57,7 @@ static void bind_dynamic_shared(Gen *g, PrimFunc *f) {
   if (!memory) {
     memory =
         LLVMAddGlobalInAddressSpace(g->out, LLVMArrayType2(type_int(g, 8), 0), name, SPACE_SHARED);
-    LLVMSetAlignment(memory, SHARED_ALIGN);
+    LLVMSetAlignment(memory, LOWER_MOST_ALIGN);
   }
   for (int i = 0; i < shared.vars.len; i++) {
     LLVMValueRef at = const_i32(g, shared.offsets.at[i]);
@@ -124,11 +124,11 @@ unsigned gen_alignment(Gen *g, Node *data, Node *index, DataType elem) {
   return (unsigned)bytes;
 }
 
-static LLVMValueRef shared_array(Gen *g, LLVMTypeRef type, const char *name) {
+static LLVMValueRef shared_array(Gen *g, LLVMTypeRef type, const char *name, int64_t align) {
   LLVMValueRef array = LLVMAddGlobalInAddressSpace(g->out, type, name, SPACE_SHARED);
   LLVMSetInitializer(array, LLVMGetUndef(type));
   LLVMSetLinkage(array, LLVMInternalLinkage);
-  LLVMSetAlignment(array, SHARED_ALIGN);
+  LLVMSetAlignment(array, (unsigned)align);
   return array;
 }
 
@@ -149,7 +149,8 @@ void gen_allocate_device(Gen *g, Allocate *n) {
   map_set(&g->f->distinct, n->var, n);
   bool is_shared = var->scope && str_begins(var->scope, "shared");
   gen_bind(g, n->var,
-           is_shared ? shared_array(g, LLVMArrayType2(type, (uint64_t)count),
-                                    str_format("%s_%s", g->f->name, var->name))
-                     : gen_alloca(g, type, count, DEVICE_ALIGN, var->name));
+           is_shared
+               ? shared_array(g, LLVMArrayType2(type, (uint64_t)count),
+                              str_format("%s_%s", g->f->name, var->name), lower_shared_align(n))
+               : gen_alloca(g, type, count, DEVICE_ALIGN, var->name));
 }

@@ -141,6 +141,138 @@ static LLVMValueRef do_ldmatrix(Gen *g, Call *n) {
   return NULL;
 }
 
+/* ---- wmma ---- */
+
+static LLVMTypeRef register_type(Gen *g, PtxRegisters r) {
+  return r.is_float ? type_of(g, FLOAT32) : type_int(g, 32);
+}
+
+static void add_constraints(Str *s, const char *prefix, PtxRegisters r) {
+  for (int i = 0; i < r.n; i++)
+    str_printf(s, "%s%s%s", s->len ? "," : "", prefix, r.is_float ? "f" : "r");
+}
+
+/* What a matrix is loaded from or stored to: the address as the instruction takes it. */
+typedef struct Place {
+  LLVMValueRef address;
+  const char *space, *constraint;
+} Place;
+
+static Place place_of(Gen *g, Call *n, Node *pointer) {
+  LLVMValueRef p = gen_expr(g, pointer);
+  unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(p));
+  if (space == SPACE_SHARED) return (Place){shared_address(g, n, p), ".shared", "r"};
+  if (space == SPACE_GLOBAL) return (Place){p, ".global", "l"};
+  error_raisef("CompileError", n->node.span,
+               "a matrix of wmma is loaded from, and stored to, shared and global memory");
+}
+
+static LLVMValueRef do_wmma_load(Gen *g, Call *n) {
+  PtxRegisters r;
+  NodeVec x = n->args;
+  LLVMValueRef to = gen_pointer_at(g, x.at[3], x.at[4], n->node.dtype);
+  Place from = place_of(g, n, x.at[5]);
+  const char *text = ptx_wmma_load(g->target, n, '$', from.space, &r);
+  LLVMTypeRef type = register_type(g, r);
+  LLVMValueRef args[] = {from.address, gen_cast(g, gen_expr(g, x.at[6]), x.at[6]->dtype, INT32)};
+  Str constraints = {0};
+  add_constraints(&constraints, "=", r);
+  str_printf(&constraints, ",%s,r,~{memory}", from.constraint);
+  LLVMValueRef out =
+      assemble(g, text, str_text(&constraints), registers_type(g, type, r.n), 2, args, false);
+  store_registers(g, type, to, r.n, out);
+  return NULL;
+}
+
+static LLVMValueRef do_wmma_store(Gen *g, Call *n) {
+  PtxRegisters r;
+  NodeVec x = n->args;
+  Place to = place_of(g, n, x.at[2]);
+  const char *text = ptx_wmma_store(g->target, n, '$', to.space, &r);
+  LLVMValueRef from = gen_pointer_at(g, x.at[4], x.at[5], n->node.dtype);
+  LLVMValueRef args[PTX_MOST_REGISTERS] = {to.address};
+  Str constraints = {0};
+  str_add(&constraints, to.constraint);
+  add_constraints(&constraints, "", r);
+  str_add(&constraints, ",r,~{memory}");
+  load_registers(g, register_type(g, r), from, r.n, args + 1);
+  args[1 + r.n] = gen_cast(g, gen_expr(g, x.at[3]), x.at[3]->dtype, INT32);
+  assemble(g, text, str_text(&constraints), LLVMVoidTypeInContext(g->context), 2 + r.n, args,
+           false);
+  return NULL;
+}
+
+static LLVMValueRef do_wmma_mma(Gen *g, Call *n) {
+  PtxRegisters r[4];
+  const char *text = ptx_wmma_mma(g->target, n, '$', r);
+  LLVMValueRef args[PTX_MOST_REGISTERS], pointers[4];
+  Str constraints = {0};
+  int count = 0;
+  for (int i = 0; i < 4; i++)
+    pointers[i] = gen_pointer_at(g, n->args.at[6 + 2 * i], n->args.at[7 + 2 * i], n->node.dtype);
+  add_constraints(&constraints, "=", r[3]);
+  for (int i = 0; i < 3; count += r[i++].n) {
+    load_registers(g, register_type(g, r[i]), pointers[i], r[i].n, args + count);
+    add_constraints(&constraints, "", r[i]);
+  }
+  LLVMTypeRef type = register_type(g, r[3]);
+  LLVMValueRef out =
+      assemble(g, text, str_text(&constraints), registers_type(g, type, r[3].n), count, args, true);
+  store_registers(g, type, pointers[3], r[3].n, out);
+  return NULL;
+}
+
+/* ---- wgmma ---- */
+
+/* What tells the instruction where an operand lies in shared memory. */
+static LLVMValueRef wgmma_place(Gen *g, Call *n, int at, uint64_t rest) {
+  LLVMValueRef p = gen_pointer_at(g, n->args.at[at], n->args.at[at + 1], n->node.dtype);
+  LLVMValueRef address = shared_address(g, n, p);
+  address = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, address, const_i32(g, 4), ""),
+                         const_i32(g, 0x3fff), "");
+  address = LLVMBuildZExt(g->b, address, type_int(g, 64), "");
+  return LLVMBuildOr(g->b, address, const_i64(g, (int64_t)rest), "");
+}
+
+static bool is_shared_pointer(LLVMValueRef p) {
+  return LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == SPACE_SHARED;
+}
+
+static LLVMValueRef do_wgmma(Gen *g, Call *n) {
+  enum { A = 6, B = 10, C = 14 };
+  LLVMValueRef from = gen_expr(g, n->args.at[A]), regs[PTX_MOST_REGISTERS];
+  PtxWgmma m = ptx_wgmma(g->target, n, '$', !is_shared_pointer(from));
+  LLVMTypeRef type = register_type(g, m.c), bits = type_int(g, 32);
+  LLVMValueRef c = gen_pointer_at(g, n->args.at[C], n->args.at[C + 1], n->node.dtype);
+  int count = 0;
+  Str constraints = {0};
+  add_constraints(&constraints, "=", m.c);
+  if (m.a_in_registers) {
+    LLVMValueRef a = gen_pointer_at(g, n->args.at[A], n->args.at[A + 1], n->node.dtype);
+    load_registers(g, bits, a, 4, regs);
+    str_add(&constraints, ",r,r,r,r");
+    count = 4;
+  } else {
+    regs[count++] = wgmma_place(g, n, A, m.a_place);
+    str_add(&constraints, ",l");
+  }
+  regs[count++] = wgmma_place(g, n, B, m.b_place);
+  str_add(&constraints, ",l");
+  load_registers(g, type, c, m.c.n, regs + count);
+  for (int i = 0; i < m.c.n; i++) str_printf(&constraints, ",%d", i);
+  str_add(&constraints, ",~{memory}");
+  LLVMValueRef out = assemble(g, m.text, str_text(&constraints), registers_type(g, type, m.c.n),
+                              count + m.c.n, regs, false);
+  store_registers(g, type, c, m.c.n, out);
+  return NULL;
+}
+
+static LLVMValueRef do_order(Gen *g, Call *n) {
+  assemble(g, ptx_order(g->target, n), "~{memory}", LLVMVoidTypeInContext(g->context), 0, NULL,
+           false);
+  return NULL;
+}
+
 /* ---- cp.async ---- */
 
 static LLVMValueRef do_cp_async(Gen *g, Call *n) {
@@ -176,10 +308,21 @@ static LLVMValueRef do_wait(Gen *g, Call *n) {
 static const struct {
   const char *name;
   LLVMValueRef (*handler)(Gen *g, Call *n);
-} handlers[] = {{"ptx_mma", do_mma},           {"mma_fill", do_mma_fill},
-                {"mma_store", do_mma_store},   {"ptx_ldmatrix", do_ldmatrix},
-                {"ptx_cp_async", do_cp_async}, {"ptx_commit_group", do_commit},
-                {"ptx_wait_group", do_wait}};
+} handlers[] = {{"ptx_mma", do_mma},
+                {"mma_fill", do_mma_fill},
+                {"mma_store", do_mma_store},
+                {"ptx_ldmatrix", do_ldmatrix},
+                {"ptx_cp_async", do_cp_async},
+                {"ptx_commit_group", do_commit},
+                {"ptx_wait_group", do_wait},
+                {"ptx_wmma_load", do_wmma_load},
+                {"ptx_wmma_store", do_wmma_store},
+                {"ptx_wmma_mma", do_wmma_mma},
+                {"ptx_wgmma", do_wgmma},
+                {"ptx_wgmma_fence", do_order},
+                {"ptx_wgmma_commit_group", do_order},
+                {"ptx_wgmma_wait_group", do_order},
+                {"ptx_fence_proxy_async", do_order}};
 
 LLVMValueRef gen_ptx_call(Gen *g, Call *n, const char *name, bool *found) {
   for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_PTX = 218, NOT_FOUND = 500 };
-enum { MOST_BLOCKS = 4096, MOST_SHARED = 163 << 10 };
+enum { MOST_BLOCKS = 4096, MOST_SHARED = 163 << 10, MOST_SHARED_90 = 227 << 10 };
 #define AWAY ((uint64_t)1 << 56)
 
 typedef struct Block {
@@ -123,7 +123,7 @@ int cuDeviceGetName(char *name, int size, int device) {
 int cuDeviceGetAttribute(int *value, int key, int device) {
   int arch = number("FAKE_CUDA_ARCH", 80);
   (void)device;
-  *value = key == 75 ? arch / 10 : key == 76 ? arch % 10 : key == 97 ? MOST_SHARED : 0;
+  *value = key == 75 ? arch / 10 : key == 76 ? arch % 10 : key == 97 ? (arch < 90 ? MOST_SHARED : MOST_SHARED_90) : 0;
   return 0;
 }
 
@@ -254,7 +254,7 @@ int cuFuncGetAttribute(int *value, int key, void *function) {
 
 int cuFuncSetAttribute(void *function, int key, int value) {
   BEGIN_IN_CONTEXT("cuFuncSetAttribute");
-  if (key != 8 || value > MOST_SHARED || !function) return INVALID_VALUE;
+  if (key != 8 || value > MOST_SHARED_90 || !function) return INVALID_VALUE;
   most_shared = value;
   return 0;
 }

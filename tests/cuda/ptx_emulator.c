@@ -86,7 +86,8 @@ static bool choose(Machine *m, int *pc) {
 
 /* Do lanes do it together? */
 static bool is_collective(const Instr *i) {
-  return i->execute == warp_shuffle || i->execute == warp_ldmatrix || i->execute == warp_mma;
+  return i->execute == warp_shuffle || i->execute == warp_ldmatrix || i->execute == warp_mma ||
+         i->execute == warp_wmma || i->execute == warp_wgmma;
 }
 
 /* Lanes wait where others of their warp are still to come. */

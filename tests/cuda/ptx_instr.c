@@ -394,6 +394,12 @@ static bool do_activemask(Machine *m, const Instr *i) {
   return true;
 }
 
+/* Memory is the same for all. */
+static bool do_fence(Machine *m, const Instr *i) {
+  (void)m, (void)i;
+  return true;
+}
+
 Execute *ptx_instruction(const Instr *i) {
   static const struct {
     const char *name;
@@ -406,7 +412,8 @@ Execute *ptx_instruction(const Instr *i) {
               {"cp", do_cp},          {"atom", do_atom},
               {"red", do_atom},       {"activemask", do_activemask},
               {"shfl", warp_shuffle}, {"ldmatrix", warp_ldmatrix},
-              {"mma", warp_mma}};
+              {"mma", warp_mma},       {"wmma", warp_wmma},
+              {"wgmma", warp_wgmma},  {"fence", do_fence}};
   static const char *const arithmetic[] = {"add",  "sub",  "mul", "mad",  "div", "rem",     "min",
                                            "max",  "neg",  "abs", "and",  "or",  "xor",     "not",
                                            "cnot", "popc", "clz", "shl",  "shr", "bfe",     "bfi",

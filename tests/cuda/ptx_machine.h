@@ -32,7 +32,7 @@ void *address(Machine *m, const Instr *i, int t, const Operand *o, Space space, 
   for (int t = 0; t < (m)->n && !(m)->faulty; t++)                                                 \
     if (is_on(m, i, t))
 
-/* Of warps (ptx_warp.c): instructions that lanes do together. */
-Execute warp_shuffle, warp_ldmatrix, warp_mma;
+/* Of warps (ptx_warp.c, ptx_wmma.c, ptx_wgmma.c): instructions that lanes do together. */
+Execute warp_shuffle, warp_ldmatrix, warp_mma, warp_wmma, warp_wgmma;
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "ptx_emulator.h"
 
-enum { MOST_OPERANDS = 24, MOST_WORDS = 12 };
+enum { MOST_OPERANDS = 144, MOST_WORDS = 12 };
 
 typedef enum {
   OPERAND_REG,
