@@ -2,6 +2,7 @@
 #ifndef PASSES_SCHEDULE_SCHEDULE_IMPL_H
 #define PASSES_SCHEDULE_SCHEDULE_IMPL_H
 
+#include "ir/analysis/first_write.h"
 #include "ir/analysis/touched.h"
 #include "ir/arith/iter_map.h"
 #include "passes/schedule/schedule.h"

@@ -178,20 +178,8 @@ Node *owner_of(PrimFunc *f, const Node *buffer) {
   return blocks.at[0];
 }
 
-static WalkResult find_other_use(Walker *w, Node *n) {
-  const Buffer *b = w->context;
-  if (n == b->data) return WALK_STOP;
-  if (IS(MatchBufferRegion, n)) {
-    MatchBufferRegion *m = AS(MatchBufferRegion, n);
-    if (m->buffer == &b->node || AS(BufferRegion, m->source)->buffer == &b->node) return WALK_STOP;
-  }
-  if (!IS(Buffer, n)) return WALK_ON;
-  return n != &b->node && AS(Buffer, n)->data == b->data ? WALK_STOP : WALK_PRUNE;
-}
-
 void need_direct_accesses(ScheduleCall *c, const char *func, Node *buffer, Node *at) {
-  Walker w = {.enter = find_other_use, .context = buffer};
-  if (!walk(&w, AS(PrimFunc, prim_func_of(c, func))->body))
+  if (is_accessed_otherwise(AS(PrimFunc, prim_func_of(c, func))->body, buffer))
     schedule_fail(c, at, "the buffer '%s' is accessed by its pointer, or through a view",
                   AS(Buffer, buffer)->name);
 }
