@@ -213,16 +213,6 @@ static void finish_cache(ScheduleCall *c, const Cache *k, const Place *p, int le
   give_block(c, k->ref->func, copy);
 }
 
-/* Refuses a block that may leave out some of what it is said to write. */
-static void need_all_of_it(ScheduleCall *c, const Cache *k, Node *block) {
-  Block *b = AS(Block, block);
-  for each (Node *, w, &b->writes)
-    if (AS(BufferRegion, *w)->buffer == k->buffer && !writes_all(block, *w, arith_new()))
-      schedule_fail(c, block,
-                    "block '%s' is not known to write all that it declares of '%s' in each step",
-                    b->name, AS(Buffer, k->buffer)->name);
-}
-
 /* The loop around the copy that writes the buffer, and that one of the users stands behind; NULL:
  * none. */
 static Node *loop_before_user(const Cache *k, const Place *p, int level, NodeVec users,
@@ -251,7 +241,7 @@ static void touch_written(ScheduleCall *c, const Cache *k, const Place *p, int l
                     "block '%s' reads '%s' behind the loop in which it would be copied, but block "
                     "'%s' writes it outside of that loop",
                     AS(Block, user)->name, AS(Buffer, k->buffer)->name, AS(Block, block)->name);
-    need_all_of_it(c, k, block);
+    need_all_written(c, block, k->buffer);
     Place writer = place_of(c, k->ref->func, block);
     touch_below(t, &writer, level, AS(Block, block)->writes, facts);
   }
@@ -291,27 +281,6 @@ void primitive_cache_read(ScheduleCall *c) {
   finish_cache(c, &k, &first, level, &touched, users, false, facts);
 }
 
-static WalkResult find_outer_var(Walker *w, Node *n) {
-  return IS(Var, n) && !map_has(w->context, n) ? WALK_STOP : WALK_ON;
-}
-
-/* One run of the scope, which owns the cache, must do all steps of the reduction. */
-static void need_whole_reduction(ScheduleCall *c, const Cache *k) {
-  Block *b = AS(Block, k->ref->node);
-  BlockRealize *r = AS(BlockRealize, realize_of(&k->place));
-  NodeVec loops = loops_inside(&k->place, k->scope);
-  Map inside = {0};
-  for each (Node *, l, &loops) map_set(&inside, AS(For, *l)->var, *l);
-  Walker w = {.enter = find_outer_var, .context = &inside};
-  for (int i = 0; i < r->iter_values.len; i++)
-    if (AS(IterVar, b->iter_vars.at[i])->iter_kind != ITER_SPATIAL &&
-        !walk(&w, r->iter_values.at[i]))
-      schedule_fail(c, k->ref->node,
-                    "the reduction of block '%s' goes on from one run of the block '%s', which "
-                    "would own the cache, to the next",
-                    b->name, AS(Block, k->scope)->name);
-}
-
 void primitive_cache_write(ScheduleCall *c) {
   Cache k = begin_cache(c, false);
   Block *b = AS(Block, k.ref->node);
@@ -319,7 +288,7 @@ void primitive_cache_write(ScheduleCall *c) {
       !writes_before_reading(b->body, k.buffer, facts_at(&k.place)))
     schedule_fail(c, k.ref->node, "block '%s' goes on with what is in '%s': use cache_inplace",
                   b->name, AS(Buffer, k.buffer)->name);
-  need_whole_reduction(c, &k);
+  need_whole_reduction(c, &k.place);
   NodeVec realizes = child_realizes(k.scope);
   for each (Node *, r, &realizes) {
     Block *other = AS(Block, AS(BlockRealize, *r)->block);
@@ -337,7 +306,7 @@ void primitive_cache_write(ScheduleCall *c) {
   if (!touched.exact)
     schedule_fail(c, k.ref->node, "block '%s' is not known to write all of a region of '%s' here",
                   b->name, AS(Buffer, k.buffer)->name);
-  need_all_of_it(c, &k, k.ref->node);
+  need_all_written(c, k.ref->node, k.buffer);
   finish_cache(c, &k, &k.place, level, &touched, NODES(k.ref->node), true, facts);
 }
 

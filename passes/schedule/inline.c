@@ -277,8 +277,8 @@ static Node *both(Node *a, Node *b) { return a ? expr_and(a, b) : b; }
 
 /* Each element that the consumer reads is one that the producer writes. Where the producer writes
  * others too, the condition under which its element is read; NULL: all are. */
-static Node *need_all_written(ScheduleCall *c, const Elementwise *producer,
-                              const Elementwise *consumer, const IterMap *read) {
+static Node *need_all_produced(ScheduleCall *c, const Elementwise *producer,
+                               const Elementwise *consumer, const IterMap *read) {
   Analyzer *facts = arith_new();
   Map domains = domains_of(producer->block, facts);
   NodeVec written = producer->store->indices;
@@ -336,7 +336,7 @@ void primitive_reverse_compute_inline(ScheduleCall *c) {
   need_one_load(c, consumer.block, producer.buffer, &indices);
   IterMap read;
   Map vars = variables_of_producer(c, &producer, &consumer, indices, &read);
-  Node *condition = need_all_written(c, &producer, &consumer, &read);
+  Node *condition = need_all_produced(c, &producer, &consumer, &read);
   Inline in = {.mutator = {.rewrite = replace_load}, .call = c, .what = producer};
   Node *body = mutate(&in.mutator, substitute(consumer.block->body, &vars));
   Node *merged = with_body(c, producer.block, body), *realize = realize_of(&from);

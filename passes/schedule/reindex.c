@@ -144,16 +144,19 @@ static void need_all_run(Reindex *r, const Node *stmt) {
                   "block '%s' is not known to run for all values of its variables", r->block->name);
 }
 
-/* The level outside of all loops of the block that the copy can stand beside. */
-static int copy_level(Reindex *r) {
-  int level = level_of(&r->place, r->scope, users_apart(r));
+/* Is a loop of the block also around another one that uses the buffer, and the copy inside? */
+static bool stands_in_loop(const Reindex *r, int level) {
   NodeVec loops = loops_around(&r->place);
   for (int i = 0; i < level; i++)
     for each (Node *, l, &loops)
-      if (r->place.path.at[i] == *l)
-        schedule_fail(r->call, *l, "the loop '%s' is also around another block that uses '%s'",
-                      AS(Var, AS(For, *l)->var)->name, AS(Buffer, r->buffer)->name);
-  return level;
+      if (r->place.path.at[i] == *l) return true;
+  return false;
+}
+
+/* All that is copied back was written in the run of the scope, which owns the new buffer. */
+static void need_written(Reindex *r) {
+  need_whole_reduction(r->call, &r->place);
+  need_all_written(r->call, r->ref->node, r->buffer);
 }
 
 /* ---- the copy ---- */
@@ -171,8 +174,39 @@ static Node *inside(ScheduleCall *c, NodeVec indices, const Buffer *b, Analyzer 
   return cond;
 }
 
+static bool is_used(NodeVec values, Node *predicate, const Node *var) {
+  return mentions(predicate, var) || any_mentions(values, var);
+}
+
+/* The copy for one step of the loop that it stands in, which is also around other users: over what
+ * the block uses there, as its own loops below go. */
+static Node *nest_of_step(Reindex *r, Node *made, int level) {
+  BlockRealize *realize = AS(BlockRealize, realize_of(&r->place));
+  NodeVec values = {0};
+  for each (Node *, v, &r->iters)
+    for (int i = 0; i < r->block->iter_vars.len; i++)
+      if (r->block->iter_vars.at[i] == *v) vec_push(&values, realize->iter_values.at[i]);
+  Node *nest = MAKE(BlockRealize, r->call->span, VOID_TYPE, .iter_values = values,
+                    .predicate = realize->predicate, .block = made);
+  for (int i = r->place.path.len - 1; i >= level; i--) {
+    Node *s = r->place.path.at[i];
+    if (!IS(For, s) || !is_used(values, realize->predicate, AS(For, s)->var)) continue;
+    nest = MAKE(For, r->call->span, VOID_TYPE, .min = AS(For, s)->min, .extent = AS(For, s)->extent,
+                .var = AS(For, s)->var, .body = nest);
+  }
+  return nest;
+}
+
+/* The same with loops and variables of its own. */
+static Node *fresh_nest(Node *nest, Node **made) {
+  Node *copy = copy_with_fresh_vars(nest);
+  NodeVec realizes = child_realizes(copy);
+  *made = AS(BlockRealize, realizes.at[0])->block;
+  return copy;
+}
+
 /* What lies outside of the old buffer is never used, and 0 in the new one. */
-static Node *copying_nest(Reindex *r, Node *new, Node **made) {
+static Node *copying_nest(Reindex *r, Node *new, int level, Node **made) {
   ScheduleCall *c = r->call;
   Nest n = nest_begin(c, r->extents);
   Map vars = {0};
@@ -197,7 +231,8 @@ static Node *copying_nest(Reindex *r, Node *new, Node **made) {
     schedule_fail(c, r->ref->node, "the index of '%s' may lie outside of it",
                   AS(Buffer, old)->name);
   else b.body = stmt_store(old, old_at, expr_load(new, new_at, c->span), c->span);
-  return nest_end(c, &n, b, NULL, made);
+  Node *nest = nest_end(c, &n, b, NULL, made);
+  return stands_in_loop(r, level) ? fresh_nest(nest_of_step(r, *made, level), made) : nest;
 }
 
 static void finish_reindex(Reindex *r, Node *new) {
@@ -214,9 +249,10 @@ static void finish_reindex(Reindex *r, Node *new) {
   if (!r->reads && !iter_is_injective(r->indices, &r->domains, facts))
     schedule_fail(c, r->ref->node, "block '%s' is not known to write each element of '%s' once",
                   r->block->name, AS(Buffer, r->buffer)->name);
-  int level = copy_level(r);
-  need_all_run(r, r->ref->node);
-  Node *nest = copying_nest(r, new, &made);
+  int level = level_of(&r->place, r->scope, users_apart(r));
+  if (!stands_in_loop(r, level)) need_all_run(r, r->ref->node);
+  if (!r->reads) need_written(r);
+  Node *nest = copying_nest(r, new, level, &made);
   Map redirected = {0};
   map_set(&redirected, r->ref->node, r->ref->node);
   Patch p = {.call = c,
