@@ -115,32 +115,10 @@ static NodeVec users_apart(const Reindex *r) {
   return apart;
 }
 
-/* The block runs for all values of the variables that take part: it writes all of the new buffer,
- * or reads all that is copied. */
-static void need_all_run(Reindex *r, const Node *stmt) {
-  BlockRealize *realize = AS(BlockRealize, realize_of(&r->place));
-  NodeVec loops = loops_around(&r->place), values = {0};
-  Map ranges = {0};
-  for each (Node *, l, &loops)
-    map_set(&ranges, AS(For, *l)->var,
-            MAKE(Range, r->call->span, VOID_TYPE, .min = AS(For, *l)->min,
-                 .extent = AS(For, *l)->extent));
-  for (int i = 0; i < r->block->iter_vars.len; i++)
-    if (map_has(&r->domains, AS(IterVar, r->block->iter_vars.at[i])->var))
-      vec_push(&values, realize->iter_values.at[i]);
-  Analyzer *facts = facts_at(&r->place);
-  Node *predicate = is_domain_bound(realize, realize->predicate, facts) ? NULL : realize->predicate;
-  IterMap m = iter_map_detect(values, &ranges, predicate, facts);
-  bool whole = m.surjective;
-  for (int i = 0; whole && i < values.len; i++) {
-    Node *least, *count, *extent = r->extents.at[i], *zero = int_imm(INT32, 0, r->call->span);
-    whole =
-        iter_sum_range(m.sums.at[i], values.at[i]->dtype, &least, &count) &&
-        arith_can_prove(facts, expr_binary(NK_LE, least, zero, r->call->span)) &&
-        arith_can_prove(facts, expr_binary(NK_GE, expr_add(least, count), extent, r->call->span));
-  }
-  if (!whole)
-    schedule_fail(r->call, (Node *)(uintptr_t)stmt,
+/* It writes all of the new buffer, or reads all that is copied. */
+static void need_all_run(const Reindex *r) {
+  if (!runs_for_all(&r->place, &r->domains))
+    schedule_fail(r->call, r->ref->node,
                   "block '%s' is not known to run for all values of its variables", r->block->name);
 }
 
@@ -250,7 +228,7 @@ static void finish_reindex(Reindex *r, Node *new) {
     schedule_fail(c, r->ref->node, "block '%s' is not known to write each element of '%s' once",
                   r->block->name, AS(Buffer, r->buffer)->name);
   int level = level_of(&r->place, r->scope, users_apart(r));
-  if (!stands_in_loop(r, level)) need_all_run(r, r->ref->node);
+  if (!stands_in_loop(r, level)) need_all_run(r);
   if (!r->reads) need_written(r);
   Node *nest = copying_nest(r, new, level, &made);
   Map redirected = {0};

@@ -154,6 +154,9 @@ Node *simplify_indices(ScheduleCall *c, Node *stmt, const Nest *n);
  * loop for each, around nothing else; NULL: they are. */
 const char *why_no_plain_nest(const Place *p);
 Node *nest_of(const Place *p); /* the outermost of these loops */
+/* Do the loops around the last block of the place take it through all values that these of its
+ * variables (keys) can have together? */
+bool runs_for_all(const Place *p, const Map *vars);
 
 /* ---- reductions (reduction.c) ---- */
 
