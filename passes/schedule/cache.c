@@ -317,6 +317,11 @@ void primitive_cache_inplace(ScheduleCall *c) {
   if (!block_writes(b, k.buffer))
     schedule_fail(c, k.ref->node, "block '%s' does not write '%s'", b->name,
                   AS(Buffer, k.buffer)->name);
+  if (writes_before_reading(b->body, k.buffer, facts_at(&k.place)))
+    schedule_fail(c, k.ref->node,
+                  "block '%s' writes '%s' before it reads it, and there is nothing to begin with: "
+                  "use cache_write",
+                  b->name, AS(Buffer, k.buffer)->name);
   NodeVec realizes = child_realizes(k.scope);
   for each (Node *, r, &realizes) {
     Block *other = AS(Block, AS(BlockRealize, *r)->block);

@@ -176,13 +176,16 @@ static WalkResult find_overwrite(Walker *w, Node *n) {
 }
 
 /* Consumers that compute the value themselves find what the producer found. */
-static void need_same_operands(ScheduleCall *c, Node *scope, Block *producer) {
+static void need_same_operands(ScheduleCall *c, const Place *p, Node *scope) {
+  Block *producer = AS(Block, vec_last(&p->path));
   Overwrite o = {.producer = producer};
   Walker w = {.enter = find_overwrite, .context = &o};
   walk(&w, AS(Block, scope)->body);
   if (o.found)
     schedule_fail(c, &producer->node, "block '%s' overwrites what block '%s' reads",
                   AS(Block, o.writer)->name, producer->name);
+  NodeVec consumers = consumers_of(scope, &producer->node);
+  for each (Node *, consumer, &consumers) need_lasting_producers(c, p, *consumer);
 }
 
 void primitive_compute_inline(ScheduleCall *c) {
@@ -194,7 +197,7 @@ void primitive_compute_inline(ScheduleCall *c) {
   need_direct_accesses(c, p.func, e.buffer, ref->node);
   Map positions = {0};
   need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer));
-  need_same_operands(c, scope, e.block);
+  need_same_operands(c, &p, scope);
   Inline in = {
       .mutator = {.rewrite = inline_block}, .call = c, .what = e, .order = e.store->indices};
   PrimFunc f = *AS(PrimFunc, prim_func_of(c, ref->func));

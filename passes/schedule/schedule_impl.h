@@ -108,6 +108,9 @@ NodeVec consumers_of(Node *scope, Node *block);
 /* Why the block is no complete block, or no reduction block, of the scope; NULL: it is one. */
 const char *why_not_complete(Node *scope, Node *block);
 const char *why_not_reduction(Node *scope, Node *block);
+/* The same, for who keeps the order of steps: they need not be data-parallel. */
+const char *why_not_complete_in_order(Node *scope, Node *block);
+const char *why_not_reduction_in_order(Node *scope, Node *block);
 bool mentions(Node *n, const Node *var);
 /* The buffer of the region with the number that argument 1 is, of that name, or itself; the
  * argument becomes the number. `kind` is what the block does to it. */
@@ -217,6 +220,12 @@ typedef struct Domain {
  * nothing else. */
 void add_domains(const Block *b, Node *region, const Touched *need, bool inside, bool is_first,
                  Domain *domains, Analyzer *facts);
+
+/* ---- what moves out of loops (compute_at.c) ---- */
+
+/* Refuses a block that would leave a loop around it, one that is not around `target`, in which what
+ * it reads is written again, step after step. */
+void need_lasting_producers(ScheduleCall *c, const Place *block, Node *target);
 
 /* ---- taking blocks out (inline.c) ---- */
 
