@@ -97,13 +97,41 @@ static Node *inner_step(Map *inner, Node *extent) {
   return var;
 }
 
-static bool is_always_inside(const BlockRealize *r, NodeVec loops, Analyzer *facts) {
+/* Does it say no more than that the element of the region, one of single elements, is inside the
+ * buffer? */
+static bool is_buffer_bound(Node *region, const Map *bindings, Node *cond, Analyzer *facts) {
+  NodeVec dims = AS(BufferRegion, region)->region;
+  NodeVec shape = AS(Buffer, AS(BufferRegion, region)->buffer)->shape;
+  int mark = arith_enter(facts, int_imm(BOOL, 1, cond->span));
+  for (int i = 0; i < dims.len; i++) {
+    if (!expr_is_one(AS(Range, dims.at[i])->extent)) continue;
+    Node *at = substitute(AS(Range, dims.at[i])->min, bindings);
+    arith_enter(facts, expr_binary(NK_GE, at, int_imm(at->dtype, 0, cond->span), cond->span));
+    arith_enter(facts, expr_binary(NK_LT, at, shape.at[i], cond->span));
+  }
+  bool implied = arith_can_prove(facts, cond);
+  arith_leave(facts, mark);
+  return implied;
+}
+
+static bool is_bound(const BlockRealize *r, Node *region, const Map *bindings, Node *cond,
+                     Analyzer *facts) {
+  if (IS(And, cond))
+    return is_bound(r, region, bindings, AS(And, cond)->a, facts) &&
+           is_bound(r, region, bindings, AS(And, cond)->b, facts);
+  return is_domain_bound(r, cond, facts) || is_buffer_bound(region, bindings, cond, facts);
+}
+
+/* Does the condition keep the block from nothing but what lies outside, of the domains of its
+ * variables or of the buffer? */
+static bool is_always_inside(const BlockRealize *r, Node *region, const Map *bindings,
+                             NodeVec loops, Analyzer *facts) {
   int mark = arith_enter(facts, int_imm(BOOL, 1, r->node.span));
   for each (Node *, l, &loops)
     arith_bind_range(facts, AS(For, *l)->var, AS(For, *l)->min, AS(For, *l)->extent);
-  bool is_bound = is_domain_bound(r, r->predicate, facts);
+  bool inside = is_bound(r, region, bindings, r->predicate, facts);
   arith_leave(facts, mark);
-  return is_bound;
+  return inside;
 }
 
 /* conditional: what runs the block of the access, if under a condition. */
@@ -138,7 +166,7 @@ static void add_region(Touched *t, const BlockRealize *conditional, Node *region
   for each (MapEntry, e, &inner)
     if (e->key) map_set(&ranges, e->key, e->value);
   part.exact = exact && iter_map_detect(mins, &ranges, NULL, facts).surjective &&
-               (!conditional || is_always_inside(conditional, loops, facts));
+               (!conditional || is_always_inside(conditional, region, bindings, loops, facts));
   join(t, &part, facts);
 }
 
