@@ -47,6 +47,9 @@ typedef struct Backend {
   const char *name; /* as in a target's kind */
   const char *doc;
   bool takes_any_stage; /* runs a module at every stage: no lowering before it */
+  /* Told that the others will be called soon: starts what takes time, and returns. NULL: nothing
+   * does. */
+  void (*prepare)(void);
   /* Compiles for this process. Raises CompileError. The module holds no collected memory, or roots
    * it. */
   TvmsModule *(*load)(Node *module, const Target *target);

@@ -6,7 +6,8 @@
  * in a loop that may have no step, or under a condition that says more than that the index is
  * inside the buffer, or that a loop is in its first step. A view of a region is taken for a load of
  * it all; one that is only handed on by its pointer, to who writes, is taken for what the block
- * declares. Else blocks are looked into: what they declare may be more than what they do.
+ * declares. Else blocks are looked into: what they declare may be more than what they do. What both
+ * branches of a condition write is written.
  *
  * Threads that share the buffer all come to a statement before one goes on to the next that needs
  * it (ThreadSync): what any of them wrote counts. */
@@ -32,6 +33,7 @@ typedef struct Order {
   Map bindings;    /* variables of blocks and lets to their values */
   int unsure;      /* depth of what may not run at all */
   bool is_carried; /* the answer is no */
+  bool only_writes;
 } Order;
 
 static void order_stmt(Order *o, Node *n);
@@ -121,6 +123,7 @@ static bool is_inside_any(const Order *o, const NodeVec *loops) {
 }
 
 static void order_read(Order *o, Node *region) {
+  if (o->only_writes) return;
   region = substitute(region, &o->bindings);
   for each (Written, w, &o->written) {
     if (is_inside_any(o, &w->once)) continue;
@@ -169,13 +172,13 @@ static bool is_implied(Order *o, Node *cond, Node *region, NodeVec *once) {
 
 /* Do the conditions around say no more than that the index is inside the buffer, but for first
  * steps of loops? */
-static bool is_unconditional(Order *o, NodeVec indices, Node *region, NodeVec *once) {
+static bool is_unconditional(Order *o, Node *region, NodeVec *once) {
   if (o->unsure) return false;
   if (!o->conds.len) return true;
-  NodeVec shape = AS(Buffer, o->buffer)->shape;
+  NodeVec shape = AS(Buffer, o->buffer)->shape, ranges = AS(BufferRegion, region)->region;
   int mark = arith_enter(o->facts, int_imm(BOOL, 1, o->buffer->span));
   for (int i = 0; i < shape.len; i++) {
-    Node *index = substitute(indices.at[i], &o->bindings);
+    Node *index = AS(Range, ranges.at[i])->min;
     arith_enter(o->facts,
                 expr_binary(NK_GE, index, int_imm(index->dtype, 0, index->span), index->span));
     arith_enter(o->facts, expr_binary(NK_LT, index, shape.at[i], index->span));
@@ -190,10 +193,21 @@ static void order_write(Order *o, NodeVec indices, Span span) {
   Written w = {.region = substitute(point(o, indices, span), &o->bindings),
                .loops = copy_of(o->loops),
                .depth = -1};
-  if (is_unconditional(o, indices, w.region, &w.once)) vec_push(&o->written, w);
+  if (is_unconditional(o, w.region, &w.once)) vec_push(&o->written, w);
 }
 
-/* By who is given the pointer of a view. */
+/* Where neighbouring lanes lie side by side. */
+static Node *lanes_region(const Order *o, NodeVec indices, Span span) {
+  NodeVec region = {0};
+  for each (Node *, i, &indices) {
+    Node *min = IS(Ramp, *i) ? AS(Ramp, *i)->base : *i;
+    Node *lanes = int_imm(min->dtype, (*i)->dtype.lanes, span);
+    vec_push(&region, MAKE(Range, span, VOID_TYPE, .min = min, .extent = lanes));
+  }
+  return MAKE(BufferRegion, span, VOID_TYPE, .buffer = o->buffer, .region = region);
+}
+
+/* By a vector, or by who is given the pointer of a view. */
 static void order_write_region(Order *o, Node *region) {
   Written w = {.region = substitute(region, &o->bindings), .loops = copy_of(o->loops), .depth = -1};
   if (!o->unsure && !o->conds.len) vec_push(&o->written, w);
@@ -203,9 +217,87 @@ static void order_store(Order *o, BufferStore *s) {
   order_expr(o, s->value);
   order_expr(o, s->predicate);
   for each (Node *, i, &s->indices) order_expr(o, *i);
-  bool is_scalar = !s->predicate;
-  for each (Node *, i, &s->indices) is_scalar = is_scalar && (*i)->dtype.lanes == 1;
-  if (s->buffer == o->buffer && is_scalar) order_write(o, s->indices, s->node.span);
+  if (s->buffer != o->buffer || s->predicate) return;
+  bool is_scalar = true, is_dense = true;
+  for each (Node *, i, &s->indices) {
+    is_scalar = is_scalar && (*i)->dtype.lanes == 1;
+    is_dense =
+        is_dense && ((*i)->dtype.lanes == 1 || (IS(Ramp, *i) && expr_is_one(AS(Ramp, *i)->stride)));
+  }
+  if (is_scalar) order_write(o, s->indices, s->node.span);
+  else if (is_dense) order_write_region(o, lanes_region(o, s->indices, s->node.span));
+}
+
+/* ---- parts of the buffer that are written as a whole ---- */
+
+/* The dimension in which two parts follow each other, all others being the same: -1 if there is
+ * none. */
+static int joined_at(Order *o, const Touched *a, const Touched *b) {
+  int at = -1;
+  for (int i = 0; i < a->lo.len; i++) {
+    bool same =
+        known(o, NK_EQ, a->lo.at[i], b->lo.at[i]) && known(o, NK_EQ, a->hi.at[i], b->hi.at[i]);
+    if (same) continue;
+    if (at >= 0) return -1;
+    at = i;
+    Node *next = expr_add(a->hi.at[i], int_imm(a->hi.at[i]->dtype, 1, a->hi.at[i]->span));
+    if (!known(o, NK_LE, a->lo.at[i], b->lo.at[i]) || !known(o, NK_LE, b->lo.at[i], next) ||
+        !known(o, NK_LE, a->hi.at[i], b->hi.at[i]))
+      return -1;
+  }
+  return at;
+}
+
+typedef VEC(Touched) TouchedVec;
+
+static void add_part(Order *o, TouchedVec *parts, Touched part) {
+  for (int i = 0; i < parts->len; i++)
+    for (int swapped = 0; swapped < 2; swapped++) {
+      const Touched *a = swapped ? &part : &parts->at[i], *b = swapped ? &parts->at[i] : &part;
+      int at = joined_at(o, a, b);
+      if (at < 0) continue;
+      Touched both = {.buffer = o->buffer, .lo = a->lo, .exact = true};
+      for (int k = 0; k < a->hi.len; k++) vec_push(&both.hi, (k == at ? b : a)->hi.at[k]);
+      parts->at[i] = vec_last(parts);
+      parts->len--;
+      add_part(o, parts, both);
+      return;
+    }
+  vec_push(parts, part);
+}
+
+static TouchedVec whole_parts(Order *o, WrittenVec *written) {
+  TouchedVec parts = {0};
+  for each (Written, w, written) {
+    if (is_inside_any(o, &w->once)) continue;
+    settle(o, w);
+    if (w->all.exact) add_part(o, &parts, w->all);
+  }
+  return parts;
+}
+
+static bool have_all(Order *o, const TouchedVec *parts, const Touched *of) {
+  for each (Touched, part, parts)
+    if (lies_within(o, of, part)) return true;
+  return false;
+}
+
+/* ---- accesses that are neither loads nor stores ---- */
+
+static WalkResult find_other_use(Walker *w, Node *n) {
+  const Buffer *b = w->context;
+  if (n == b->data) return WALK_STOP;
+  if (IS(MatchBufferRegion, n)) {
+    MatchBufferRegion *m = AS(MatchBufferRegion, n);
+    if (m->buffer == &b->node || AS(BufferRegion, m->source)->buffer == &b->node) return WALK_STOP;
+  }
+  if (!IS(Buffer, n)) return WALK_ON;
+  return n != &b->node && AS(Buffer, n)->data == b->data ? WALK_STOP : WALK_PRUNE;
+}
+
+bool is_accessed_otherwise(Node *stmt, Node *buffer) {
+  Walker w = {.enter = find_other_use, .context = buffer};
+  return !walk(&w, stmt);
 }
 
 /* ---- statements ---- */
@@ -294,10 +386,45 @@ static void order_realize(Order *o, BlockRealize *r) {
 }
 
 static void order_unsure(Order *o, Node *n) {
-  if (!n) return;
   o->unsure++;
   order_stmt(o, n);
   o->unsure--;
+}
+
+/* What the statement writes if it runs; it is not noted as written. */
+static WrittenVec written_by(Order *o, Node *n) {
+  WrittenVec found = {0};
+  int before = o->written.len;
+  order_stmt(o, n);
+  for (int i = before; i < o->written.len; i++) vec_push(&found, o->written.at[i]);
+  o->written.len = before;
+  return found;
+}
+
+/* Those of one branch that the other one writes too. */
+static void order_both(Order *o, WrittenVec *of, const TouchedVec *other) {
+  for each (Written, w, of) {
+    if (w->once.len) continue;
+    settle(o, w);
+    if (have_all(o, other, &w->all)) vec_push(&o->written, *w);
+  }
+}
+
+/* What both branches write is written, and what the condition makes no difference to. */
+static void order_if(Order *o, IfThenElse *n) {
+  order_expr(o, n->cond);
+  if (!n->orelse) {
+    order_under(o, n->cond, n->then);
+    return;
+  }
+  WrittenVec then = written_by(o, n->then), orelse = written_by(o, n->orelse);
+  TouchedVec first = whole_parts(o, &then), second = whole_parts(o, &orelse);
+  order_both(o, &then, &second);
+  order_both(o, &orelse, &first);
+  vec_push(&o->conds, substitute(n->cond, &o->bindings));
+  for each (Written, w, &then)
+    if (is_unconditional(o, w->region, &w->once)) vec_push(&o->written, *w);
+  (void)vec_pop(&o->conds);
 }
 
 static void order_child(void *context, Node *child) {
@@ -314,11 +441,7 @@ static void order_stmt(Order *o, Node *n) {
   case NK_For: order_for(o, AS(For, n)); return;
   case NK_BlockRealize: order_realize(o, AS(BlockRealize, n)); return;
   case NK_BufferStore: order_store(o, AS(BufferStore, n)); return;
-  case NK_IfThenElse:
-    order_expr(o, AS(IfThenElse, n)->cond);
-    order_under(o, AS(IfThenElse, n)->cond, AS(IfThenElse, n)->then);
-    order_unsure(o, AS(IfThenElse, n)->orelse);
-    return;
+  case NK_IfThenElse: order_if(o, AS(IfThenElse, n)); return;
   case NK_While:
     order_expr(o, AS(While, n)->cond);
     order_unsure(o, AS(While, n)->body);
@@ -343,6 +466,30 @@ static void order_stmt(Order *o, Node *n) {
       order_stmt(o, *rest);
     }
   }
+}
+
+/* ---- all of a region ---- */
+
+static bool is_written(Order *o, Node *region) {
+  TouchedVec parts = whole_parts(o, &o->written);
+  Touched all = {.buffer = o->buffer};
+  touch_region(&all, region, &(Map){0}, (NodeVec){0}, o->facts);
+  return have_all(o, &parts, &all);
+}
+
+bool writes_all(Node *block, Node *region, Analyzer *outside) {
+  Block *b = AS(Block, block);
+  Order o = {.buffer = AS(BufferRegion, region)->buffer, .facts = outside, .only_writes = true};
+  if (is_accessed_otherwise(block, o.buffer)) return true;
+  int mark = arith_enter(outside, int_imm(BOOL, 1, block->span));
+  for each (Node *, v, &b->iter_vars) {
+    Range *dom = AS(Range, AS(IterVar, *v)->dom);
+    arith_bind_range(outside, AS(IterVar, *v)->var, dom->min, dom->extent);
+  }
+  order_stmt(&o, b->body);
+  bool written = is_written(&o, region);
+  arith_leave(outside, mark);
+  return written;
 }
 
 bool writes_before_reading(Node *stmt, Node *buffer, Analyzer *outside) {

@@ -1,4 +1,4 @@
-/* first_write.h -- does each step of a loop write what it reads of a buffer? */
+/* first_write.h -- what is written of a buffer before it is read, or for sure. */
 #ifndef IR_ANALYSIS_FIRST_WRITE_H
 #define IR_ANALYSIS_FIRST_WRITE_H
 
@@ -8,5 +8,12 @@
  * nothing is carried into it from outside or from an earlier step of a loop around it? `outside`
  * is known of the variables that are not the statement's own. */
 bool writes_before_reading(Node *stmt, Node *buffer, Analyzer *outside);
+
+/* Does each run of the block write all of a region (BufferRegion, in terms of its variables)? What
+ * it does otherwise than by stores is taken for what it declares. `outside` knows what is around.
+ */
+bool writes_all(Node *block, Node *region, Analyzer *outside);
+/* Does the statement use the buffer by its pointer, or through a view? */
+bool is_accessed_otherwise(Node *stmt, Node *buffer);
 
 #endif

@@ -37,38 +37,57 @@ static bool covers(NodeVec lo, NodeVec hi, NodeVec lo2, NodeVec hi2, Analyzer *f
   return true;
 }
 
+static bool are_same(NodeVec a, NodeVec b, Analyzer *facts) {
+  for (int i = 0; i < a.len; i++)
+    if (a.at[i] != b.at[i] &&
+        (!a.at[i] || !b.at[i] || !arith_can_prove_equal(facts, a.at[i], b.at[i])))
+      return false;
+  return true;
+}
+
+/* Does the first part have all of the second? */
+static bool has_part(const Touched *t, const Touched *other, Analyzer *facts) {
+  return t->exact && covers(t->lo, t->hi, other->lo, other->hi, facts) &&
+         are_same(t->first, other->first, facts) && are_same(t->last, other->last, facts);
+}
+
+static void widen(NodeVec *bounds, NodeVec others, NodeKind kind, Analyzer *facts) {
+  for (int i = 0; i < others.len; i++) {
+    Node *a = bounds->at[i], *b = others.at[i];
+    bounds->at[i] = a && b ? arith_simplify(facts, expr_binary(kind, a, b, a->span)) : NULL;
+  }
+}
+
 /* Between two parts there may be a gap, unless one has all of the other. */
-static void join(Touched *t, NodeVec lo, NodeVec hi, bool exact, Analyzer *facts) {
-  bool is_first = !t->lo.len;
-  if (!is_first && t->exact && covers(t->lo, t->hi, lo, hi, facts)) return;
-  t->exact = exact && (is_first || covers(lo, hi, t->lo, t->hi, facts));
-  if (is_first || t->exact) {
-    t->lo = lo;
-    t->hi = hi;
+static void join(Touched *t, const Touched *part, Analyzer *facts) {
+  if (t->lo.len && has_part(t, part, facts)) return;
+  if (!t->lo.len || has_part(part, t, facts)) {
+    *t = *part;
     return;
   }
-  for (int i = 0; i < lo.len; i++) {
-    bool known = t->lo.at[i] && lo.at[i];
-    Node *least = known ? expr_binary(NK_Min, t->lo.at[i], lo.at[i], lo.at[i]->span) : NULL;
-    Node *most = known ? expr_binary(NK_Max, t->hi.at[i], hi.at[i], hi.at[i]->span) : NULL;
-    t->lo.at[i] = known ? arith_simplify(facts, least) : NULL;
-    t->hi.at[i] = known ? arith_simplify(facts, most) : NULL;
-  }
+  t->exact = false;
+  widen(&t->lo, part->lo, NK_Min, facts);
+  widen(&t->hi, part->hi, NK_Max, facts);
+  widen(&t->first, part->first, NK_Min, facts);
+  widen(&t->last, part->last, NK_Max, facts);
 }
 
 /* A block that runs under a condition may not reach the ends that its loops do: what it accesses is
  * within what its variables' domains allow. */
-static void clip(const Block *b, const Range *d, Node **least, Node **greatest, Analyzer *facts) {
+static void clip(const Block *b, const Range *d, Touched *part, Analyzer *facts) {
   Map domains = {0};
-  Node *lo, *hi, *unused, *one = int_imm(d->extent->dtype, 1, d->node.span);
+  Node *lo = NULL, *hi = NULL, *unused, *one = int_imm(d->extent->dtype, 1, d->node.span);
   Node *last = expr_sub(expr_add(d->min, d->extent), one);
+  Node **least = &vec_last(&part->lo), **greatest = &vec_last(&part->hi);
   for each (Node *, v, &b->iter_vars) map_set(&domains, AS(IterVar, *v)->var, AS(IterVar, *v)->dom);
-  if (arith_bounds_over(d->min, &domains, &lo, &unused) &&
-      arith_can_prove(facts, expr_binary(NK_GE, lo, *least, lo->span)))
-    *least = lo;
-  if (arith_bounds_over(last, &domains, &unused, &hi) &&
-      arith_can_prove(facts, expr_binary(NK_LE, hi, *greatest, hi->span)))
-    *greatest = hi;
+  if (!arith_bounds_over(d->min, &domains, &lo, &unused)) lo = NULL;
+  if (!arith_bounds_over(last, &domains, &unused, &hi)) hi = NULL;
+  if (lo && arith_can_prove(facts, expr_binary(NK_GE, lo, *least, lo->span))) *least = lo;
+  if (hi && arith_can_prove(facts, expr_binary(NK_LE, hi, *greatest, hi->span))) *greatest = hi;
+  bool starts = !lo || arith_can_prove(facts, expr_binary(NK_LE, lo, *least, lo->span));
+  bool ends = !hi || arith_can_prove(facts, expr_binary(NK_GE, hi, *greatest, hi->span));
+  vec_last(&part->first) = starts ? NULL : lo;
+  vec_last(&part->last) = ends ? NULL : hi;
 }
 
 static Node *inner_step(Map *inner, Node *extent) {
@@ -78,13 +97,41 @@ static Node *inner_step(Map *inner, Node *extent) {
   return var;
 }
 
-static bool is_always_inside(const BlockRealize *r, NodeVec loops, Analyzer *facts) {
+/* Does it say no more than that the element of the region, one of single elements, is inside the
+ * buffer? */
+static bool is_buffer_bound(Node *region, const Map *bindings, Node *cond, Analyzer *facts) {
+  NodeVec dims = AS(BufferRegion, region)->region;
+  NodeVec shape = AS(Buffer, AS(BufferRegion, region)->buffer)->shape;
+  int mark = arith_enter(facts, int_imm(BOOL, 1, cond->span));
+  for (int i = 0; i < dims.len; i++) {
+    if (!expr_is_one(AS(Range, dims.at[i])->extent)) continue;
+    Node *at = substitute(AS(Range, dims.at[i])->min, bindings);
+    arith_enter(facts, expr_binary(NK_GE, at, int_imm(at->dtype, 0, cond->span), cond->span));
+    arith_enter(facts, expr_binary(NK_LT, at, shape.at[i], cond->span));
+  }
+  bool implied = arith_can_prove(facts, cond);
+  arith_leave(facts, mark);
+  return implied;
+}
+
+static bool is_bound(const BlockRealize *r, Node *region, const Map *bindings, Node *cond,
+                     Analyzer *facts) {
+  if (IS(And, cond))
+    return is_bound(r, region, bindings, AS(And, cond)->a, facts) &&
+           is_bound(r, region, bindings, AS(And, cond)->b, facts);
+  return is_domain_bound(r, cond, facts) || is_buffer_bound(region, bindings, cond, facts);
+}
+
+/* Does the condition keep the block from nothing but what lies outside, of the domains of its
+ * variables or of the buffer? */
+static bool is_always_inside(const BlockRealize *r, Node *region, const Map *bindings,
+                             NodeVec loops, Analyzer *facts) {
   int mark = arith_enter(facts, int_imm(BOOL, 1, r->node.span));
   for each (Node *, l, &loops)
     arith_bind_range(facts, AS(For, *l)->var, AS(For, *l)->min, AS(For, *l)->extent);
-  bool is_bound = is_domain_bound(r, r->predicate, facts);
+  bool inside = is_bound(r, region, bindings, r->predicate, facts);
   arith_leave(facts, mark);
-  return is_bound;
+  return inside;
 }
 
 /* conditional: what runs the block of the access, if under a condition. */
@@ -97,7 +144,8 @@ static void add_region(Touched *t, const BlockRealize *conditional, Node *region
             MAKE(Range, f->node.span, VOID_TYPE, .min = f->min, .extent = f->extent));
   }
   Map inner = {0}; /* variables that run over what each step touches, to their Range */
-  NodeVec lo = {0}, hi = {0}, mins = {0};
+  NodeVec mins = {0};
+  Touched part = {.buffer = t->buffer};
   bool exact = true;
   for each (Node *, d, &AS(BufferRegion, region)->region) {
     Node *min = substitute(AS(Range, *d)->min, bindings);
@@ -109,16 +157,17 @@ static void add_region(Touched *t, const BlockRealize *conditional, Node *region
                  arith_bounds_over(last, &ranges, &unused, &greatest);
     exact = exact && known;
     vec_push(&mins, expr_is_one(extent) ? min : expr_add(min, inner_step(&inner, extent)));
-    if (known && conditional)
-      clip(AS(Block, conditional->block), AS(Range, *d), &least, &greatest, facts);
-    vec_push(&lo, known ? least : NULL);
-    vec_push(&hi, known ? greatest : NULL);
+    vec_push(&part.lo, known ? least : NULL);
+    vec_push(&part.hi, known ? greatest : NULL);
+    vec_push(&part.first, NULL);
+    vec_push(&part.last, NULL);
+    if (known && conditional) clip(AS(Block, conditional->block), AS(Range, *d), &part, facts);
   }
   for each (MapEntry, e, &inner)
     if (e->key) map_set(&ranges, e->key, e->value);
-  exact = exact && iter_map_detect(mins, &ranges, NULL, facts).surjective &&
-          (!conditional || is_always_inside(conditional, loops, facts));
-  join(t, lo, hi, exact, facts);
+  part.exact = exact && iter_map_detect(mins, &ranges, NULL, facts).surjective &&
+               (!conditional || is_always_inside(conditional, region, bindings, loops, facts));
+  join(t, &part, facts);
 }
 
 void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, Analyzer *facts) {

@@ -5,11 +5,12 @@
 #include "ir/arith/arith.h"
 
 /* The least and the greatest index of each dimension of a buffer that is touched; NULL where that
- * is not known. Empty: nothing so far. exact: all between is touched, as far as the domains of the
- * block's variables go. */
+ * is not known. Empty: nothing so far. first and last: what blocks under conditions do not get
+ * past, whatever lo and hi say, as the domains of their variables do not; NULL: no more than lo and
+ * hi. exact: all between is touched, as far as first and last go. */
 typedef struct Touched {
   Node *buffer;
-  NodeVec lo, hi;
+  NodeVec lo, hi, first, last;
   bool exact;
 } Touched;
 

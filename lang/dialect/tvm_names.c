@@ -67,6 +67,7 @@ Value build_namespace(void) {
 TvmsModule *build_module(Node *m, const Target *target) {
   const Backend *backend = backend_find(target->kind);
   REQUIRE(backend, "target kind %s has a back end", target->kind);
+  if (backend->prepare) backend->prepare();
   if (!backend->takes_any_stage) m = lower_module(m, target);
   return backend->load(m, target);
 }

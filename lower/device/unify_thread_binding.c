@@ -1,8 +1,10 @@
-/* unify_thread_binding.c -- loops bound to threads become launches, one for each axis of a kernel.
+/* unify_thread_binding.c -- loops bound to threads become launches, one for each axis of a kernel;
+ * LiftThreadBinding makes them loops, which stand outside of all others.
  *
  * In:  loops bound to blockIdx and threadIdx, or launches by hand; several may be bound to one
- * axis. Out: around the outermost of each nest a launch for every axis in it, in the order in which
- * they are met; loops that share an axis have one variable. Virtual threads stay loops. */
+ * axis. Out: around the outermost of each nest a launch (or a bound loop) for every axis in it, in
+ * the order in which they are met; loops that share an axis have one variable. Virtual threads stay
+ * loops. */
 #include "lower/device/device.h"
 #include "ir/arith/arith.h"
 
@@ -13,6 +15,8 @@ typedef struct Axis {
 
 typedef struct Unify {
   VEC(Axis) axes; /* of the nest that is open; none: no thread yet */
+  const char *pass;
+  bool keeps_loops; /* rather than launches */
 } Unify;
 
 static Axis *find_axis(Unify *u, const char *tag) {
@@ -32,10 +36,16 @@ static Node *share(Unify *u, const char *tag, Node *var, Node *extent, Span span
   Node *less = arith_simplify(arith_new(), expr_sub(a->extent, extent));
   if (!expr_is_zero(less))
     error_raisef("ValueError", span,
-                 "UnifyThreadBinding: two loops of one kernel are bound to %s, but have %s and %s "
-                 "steps",
+                 "%s: two loops of one kernel are bound to %s, but have %s and %s steps", u->pass,
                  tag, ir_print(a->extent, NULL), ir_print(extent, NULL));
   return a->var;
+}
+
+static Node *around(const Unify *u, const Axis *a, Node *body) {
+  if (!u->keeps_loops) return launch_new(a->tag, a->var, a->extent, body);
+  return MAKE(For, body->span, VOID_TYPE, .min = int_imm(a->var->dtype, 0, body->span),
+              .extent = a->extent, .var = a->var, .loop_kind = LOOP_THREAD, .thread_tag = a->tag,
+              .body = body);
 }
 
 static Node *bind(Mutator *m, const char *tag, Node *var, Node *min, Node *extent, Node *body) {
@@ -49,10 +59,7 @@ static Node *bind(Mutator *m, const char *tag, Node *var, Node *min, Node *exten
   }
   body = mutate(m, body);
   if (!outermost) return body;
-  for (int i = u->axes.len - 1; i >= 0; i--) {
-    Axis *a = &u->axes.at[i];
-    body = launch_new(a->tag, a->var, a->extent, body);
-  }
+  for (int i = u->axes.len - 1; i >= 0; i--) body = around(u, &u->axes.at[i], body);
   u->axes.len = 0;
   return body;
 }
@@ -71,9 +78,17 @@ static Node *rewrite(Mutator *m, Node *n) {
   return bind(m, f->thread_tag, f->var, f->min, f->extent, f->body);
 }
 
-Node *pass_unify_thread_binding(Node *n, const PassContext *context) {
-  (void)context;
-  Unify u = {0};
+static Node *unify(Node *n, Unify u) {
   Mutator m = {.rewrite = rewrite, .context = &u};
   return mutate_children(&m, n);
+}
+
+Node *pass_unify_thread_binding(Node *n, const PassContext *context) {
+  (void)context;
+  return unify(n, (Unify){.pass = "UnifyThreadBinding"});
+}
+
+Node *pass_lift_thread_binding(Node *n, const PassContext *context) {
+  (void)context;
+  return unify(n, (Unify){.pass = "LiftThreadBinding", .keeps_loops = true});
 }

@@ -1,5 +1,5 @@
 /* blockize.c -- blockize: the loops below a loop, with the block in them, become one block, whose
- * variables count tiles. */
+ * variables count tiles; so do blocks that stand side by side, with the loops around each alone. */
 #include "passes/schedule/schedule_impl.h"
 
 typedef struct Blockize {
@@ -179,23 +179,41 @@ static Node *tile_init(Blockize *z) {
   return copy_with_fresh_vars(nest_over(loops, realize));
 }
 
+/* The loop of a place, and those below it down to the block. */
+static void enter_loop(Blockize *z, Node *loop) {
+  For *f = AS(For, loop);
+  vec_push(&z->loops, loop);
+  map_set(&z->ranges, f->var,
+          MAKE(Range, loop->span, VOID_TYPE, .min = f->min, .extent = f->extent));
+  arith_bind_range(z->facts, f->var, f->min, f->extent);
+}
+
+static void enter_block(Blockize *z, Node *realize) {
+  z->realize = AS(BlockRealize, realize);
+  z->block = AS(Block, z->realize->block);
+  if (!expr_is_one(z->realize->predicate))
+    schedule_fail(z->call, &z->block->node, "the block '%s' runs under a condition",
+                  z->block->name);
+  divide_all(z);
+}
+
+/* What is inside of the tile: the block, with its loops. */
+static Node *inner_nest(Blockize *z, Block *inner) {
+  Node *inside = gc_copy(inner, sizeof *inner);
+  schedule_renew(z->call, &z->block->node, inside);
+  return nest_over(z->loops,
+                   MAKE(BlockRealize, z->call->span, VOID_TYPE, .iter_values = z->inner_values,
+                        .predicate = int_imm(BOOL, 1, z->call->span), .block = inside));
+}
+
 Node *blockize_loop(ScheduleCall *c, const Place *p, bool keep_units) {
   Node *loop = vec_last(&p->path), *n = loop;
   Blockize z = {.call = c, .facts = facts_at(p), .keep_units = keep_units};
-  for (; IS(For, n); n = AS(For, n)->body) {
-    For *f = AS(For, n);
-    vec_push(&z.loops, n);
-    map_set(&z.ranges, f->var, MAKE(Range, c->span, VOID_TYPE, .min = f->min, .extent = f->extent));
-    arith_bind_range(z.facts, f->var, f->min, f->extent);
-  }
+  for (; IS(For, n); n = AS(For, n)->body) enter_loop(&z, n);
   if (!IS(BlockRealize, n))
     schedule_fail(c, loop, "the loops from '%s' on must hold one block and nothing else",
                   AS(Var, AS(For, loop)->var)->name);
-  z.realize = AS(BlockRealize, n);
-  z.block = AS(Block, z.realize->block);
-  if (!expr_is_one(z.realize->predicate))
-    schedule_fail(c, &z.block->node, "the block '%s' runs under a condition", z.block->name);
-  divide_all(&z);
+  enter_block(&z, n);
   Block inner = *z.block, outer = {.node = z.block->node};
   inner.iter_vars = z.inner_iters;
   inner.reads = rewritten(&z, z.block->reads);
@@ -213,11 +231,7 @@ Node *blockize_loop(ScheduleCall *c, const Place *p, bool keep_units) {
     for each (Node *, r, &inner.reads) vec_push(&updated, *r);
     inner.reads = updated;
   }
-  Node *inside = gc_copy(&inner, sizeof inner);
-  schedule_renew(c, &z.block->node, inside);
-  outer.body =
-      nest_over(z.loops, MAKE(BlockRealize, c->span, VOID_TYPE, .iter_values = z.inner_values,
-                              .predicate = int_imm(BOOL, 1, c->span), .block = inside));
+  outer.body = inner_nest(&z, &inner);
   Node *tile = gc_copy(&outer, sizeof outer);
   schedule_replace(c, p->func, loop,
                    MAKE(BlockRealize, c->span, VOID_TYPE, .iter_values = z.outer_values,
@@ -225,7 +239,173 @@ Node *blockize_loop(ScheduleCall *c, const Place *p, bool keep_units) {
   return tile;
 }
 
+/* ---- several blocks ---- */
+
+typedef struct Tiles {
+  ScheduleCall *call;
+  Place place;    /* of the sequence that the blocks stand in */
+  int first, end; /* which of its statements */
+  NodeVec blocks, iters, values;
+  Analyzer *facts;
+  bool keep_units;
+} Tiles;
+
+static NodeVec statements_at(const Place *p) {
+  Node *n = vec_last(&p->path);
+  return IS(SeqStmt, n) ? AS(SeqStmt, n)->stmts : NODES(n);
+}
+
+static const char *name_of(Node *block) { return AS(Block, block)->name; }
+
+/* The statements around all of the blocks. */
+static Place shared_place(ScheduleCall *c, NodeVec given, NodeVec *blocks) {
+  Place all = {0};
+  for each (Node *, g, &given) {
+    ScheduleCall one = *c;
+    one.args = NODES(*g);
+    BlockRef *ref = block_arg(&one, 0);
+    Place p = place_of(c, ref->func, ref->node);
+    if (!scope_block(&p)) schedule_fail(c, ref->node, "the root block can't be blockized");
+    if (!all.path.len) all = place_prefix(&p, p.path.len - 1);
+    if (all.func != ref->func)
+      schedule_fail(c, ref->node, "the blocks are not all of one function");
+    int n = 0;
+    while (n < all.path.len && n < p.path.len - 1 && all.path.at[n] == p.path.at[n]) n++;
+    all = place_prefix(&all, n);
+    vec_push(blocks, ref->node);
+  }
+  return all;
+}
+
+/* Side by side, each alone in its loops. */
+static Tiles side_by_side(ScheduleCall *c, NodeVec given) {
+  Tiles t = {.call = c, .first = -1};
+  t.place = shared_place(c, given, &t.blocks);
+  NodeVec stmts = statements_at(&t.place);
+  for (int i = 0; i < stmts.len; i++)
+    for each (Node *, b, &t.blocks)
+      if (mentions(stmts.at[i], *b)) {
+        if (t.first < 0) t.first = i;
+        t.end = i + 1;
+      }
+  for (int i = t.first; i < t.end; i++) {
+    NodeVec realizes = child_realizes(stmts.at[i]);
+    bool is_given = false;
+    Node *block = realizes.len ? AS(BlockRealize, realizes.at[0])->block : NULL;
+    for each (Node *, b, &t.blocks) is_given |= *b == block;
+    if (!is_given)
+      schedule_fail(c, block ? block : t.blocks.at[0],
+                    "the blocks must stand side by side, but %s stands between them",
+                    block ? str_format("block '%s'", name_of(block)) : "a statement");
+  }
+  return t;
+}
+
+/* The variable of the tile that the outer part of a variable is; NULL: none yet. */
+static Node *shared_var(const Tiles *t, const IterVar *v, Node *value, Map *used) {
+  for (int i = 0; i < t->iters.len; i++) {
+    IterVar *own = AS(IterVar, t->iters.at[i]);
+    Range *a = AS(Range, own->dom), *b = AS(Range, v->dom);
+    if (!map_has(used, own->var) && arith_can_prove_equal(t->facts, t->values.at[i], value) &&
+        arith_can_prove_equal(t->facts, a->min, b->min) &&
+        arith_can_prove_equal(t->facts, a->extent, b->extent)) {
+      map_set(used, own->var, own->var);
+      return own->var;
+    }
+  }
+  return NULL;
+}
+
+/* All blocks go through the same tiles: those of the first one. */
+static Map shared_outers(Tiles *t, const Blockize *z, bool is_first) {
+  Map map = {0}, used = {0};
+  for (int i = 0; i < z->outer_iters.len; i++) {
+    IterVar *v = AS(IterVar, z->outer_iters.at[i]);
+    bool is_unit = expr_is_one(AS(Range, v->dom)->extent);
+    if (!is_unit && v->iter_kind != ITER_SPATIAL)
+      schedule_fail(t->call, &z->block->node,
+                    "the variable '%s' of block '%s' is not data-parallel, and goes on outside of "
+                    "the tiles",
+                    AS(Var, v->var)->name, z->block->name);
+    Node *var = is_first ? NULL : shared_var(t, v, z->outer_values.at[i], &used);
+    if (is_first && (!is_unit || (t->keep_units && v->iter_kind == ITER_SPATIAL))) {
+      vec_push(&t->iters, &v->node);
+      vec_push(&t->values, z->outer_values.at[i]);
+      continue;
+    }
+    if (!var && !is_unit)
+      schedule_fail(t->call, &z->block->node,
+                    "block '%s' goes through tiles by %s, as block '%s' does not", z->block->name,
+                    ir_print(z->outer_values.at[i], NULL), name_of(t->blocks.at[0]));
+    map_set(&map, v->var, var ? var : AS(Range, v->dom)->min);
+  }
+  for (int i = 0; !is_first && i < t->iters.len; i++) {
+    IterVar *v = AS(IterVar, t->iters.at[i]);
+    if (!map_has(&used, v->var) && !expr_is_one(AS(Range, v->dom)->extent))
+      schedule_fail(t->call, &z->block->node,
+                    "block '%s' goes through tiles by %s, as block '%s' does not",
+                    name_of(t->blocks.at[0]), ir_print(t->values.at[i], NULL), z->block->name);
+  }
+  return map;
+}
+
+/* A statement of the sequence as it is in the tile. */
+static Node *tile_statement(Tiles *t, Node *stmt, bool is_first, Str *names) {
+  Blockize z = {.call = t->call, .facts = facts_at(&t->place), .keep_units = t->keep_units};
+  Node *n = stmt;
+  for (; IS(For, n); n = AS(For, n)->body) enter_loop(&z, n);
+  if (!IS(BlockRealize, n))
+    schedule_fail(t->call, AS(BlockRealize, child_realizes(stmt).at[0])->block,
+                  "the loops around block '%s' hold other statements too",
+                  name_of(AS(BlockRealize, child_realizes(stmt).at[0])->block));
+  enter_block(&z, n);
+  Map outers = shared_outers(t, &z, is_first);
+  str_printf(names, "%s_", z.block->name);
+  Block inner = *z.block;
+  NodeVec reads = rewritten(&z, inner.reads), writes = rewritten(&z, inner.writes);
+  inner.iter_vars = z.inner_iters;
+  inner.reads = inner.writes = (NodeVec){0};
+  for each (Node *, r, &reads) vec_push(&inner.reads, substitute(*r, &outers));
+  for each (Node *, w, &writes) vec_push(&inner.writes, substitute(*w, &outers));
+  inner.body = substitute(substitute(inner.body, &z.tiles), &outers);
+  if (inner.init) inner.init = substitute(substitute(inner.init, &z.tiles), &outers);
+  return inner_nest(&z, &inner);
+}
+
+static void blockize_blocks(ScheduleCall *c, NodeVec given, bool keep_units) {
+  if (!given.len) schedule_fail(c, NULL, "no block is given");
+  Tiles t = side_by_side(c, given);
+  t.facts = facts_at(&t.place);
+  t.keep_units = keep_units;
+  NodeVec stmts = statements_at(&t.place), inside = {0}, all = {0};
+  Str names = {0};
+  str_printf(&names, "outer_");
+  for (int i = t.first; i < t.end; i++)
+    vec_push(&inside, tile_statement(&t, stmts.at[i], i == t.first, &names));
+  Block outer = {.node = {NK_Block, VOID_TYPE, c->span},
+                 .name = str_intern(str_text(&names)),
+                 .iter_vars = t.iters,
+                 .body = stmt_seq(inside, c->span)};
+  if (!block_access_regions(&outer.node, NULL, &outer.reads, &outer.writes))
+    schedule_fail(c, t.blocks.at[0], "what the blocks access is opaque");
+  Node *tile = gc_copy(&outer, sizeof outer);
+  for (int i = 0; i <= stmts.len; i++) {
+    if (i == t.first)
+      vec_push(&all, MAKE(BlockRealize, c->span, VOID_TYPE, .iter_values = t.values,
+                          .predicate = int_imm(BOOL, 1, c->span), .block = tile));
+    if (i < stmts.len && (i < t.first || i >= t.end)) vec_push(&all, stmts.at[i]);
+  }
+  schedule_replace(c, t.place.func, vec_last(&t.place.path), stmt_seq(all, c->span));
+  give_block(c, t.place.func, tile);
+}
+
+/* ---- the primitive ---- */
+
 void primitive_blockize(ScheduleCall *c) {
+  if (IS(Array, c->args.at[0])) {
+    blockize_blocks(c, list_arg(c, 0), flag_arg(c, 1));
+    return;
+  }
   Place p = loop_arg(c, 0);
   give_block(c, p.func, blockize_loop(c, &p, flag_arg(c, 1)));
 }

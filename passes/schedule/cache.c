@@ -25,11 +25,26 @@ static void touch_below(Touched *t, const Place *p, int level, NodeVec regions, 
 
 /* ---- the copying block ---- */
 
-/* for ax0, ax1: a block `name` that copies to[v0, v1] = from[v0, v1] over the region, as far as it
- * lies in the buffer and the predicate holds. */
-static Node *copy_nest(ScheduleCall *c, const char *name, Node *from, Node *to, NodeVec region,
-                       Analyzer *facts, Node *predicate, Node **block) {
+/* The predicate, and that a value of the range is neither before `first` nor behind `last` (NULL:
+ * anything), unless that is known. */
+static Node *between(Node *predicate, Node *value, const Range *r, Node *first, Node *last,
+                     Analyzer *facts) {
+  if (first && !arith_can_prove(facts, expr_binary(NK_GE, r->min, first, value->span)))
+    predicate = expr_and(predicate, expr_binary(NK_GE, value, first, value->span));
+  if (!last) return predicate;
+  Node *one = int_imm(last->dtype, 1, value->span);
+  Node *past = arith_simplify(facts, expr_add(last, one)), *end = expr_add(r->min, r->extent);
+  return arith_can_prove(facts, expr_binary(NK_LE, end, past, value->span))
+             ? predicate
+             : expr_and(predicate, expr_binary(NK_LT, value, past, value->span));
+}
+
+/* for ax0, ax1: a block `name` that copies to[v0, v1] = from[v0, v1] over what is touched, as far
+ * as it lies in the buffer and the predicate holds. */
+static Node *copy_nest(ScheduleCall *c, const char *name, Node *from, Node *to,
+                       const Touched *touched, Analyzer *facts, Node *predicate, Node **block) {
   NodeVec iters = {0}, values = {0}, at = {0}, reads = {0}, loops = {0};
+  NodeVec region = touched_ranges(touched, facts);
   for (int i = 0; i < region.len; i++) {
     Range *r = AS(Range, region.at[i]);
     Node *size = AS(Buffer, from)->shape.at[i];
@@ -39,14 +54,11 @@ static Node *copy_nest(ScheduleCall *c, const char *name, Node *from, Node *to, 
         MAKE(Range, c->span, VOID_TYPE, .min = int_imm(size->dtype, 0, c->span), .extent = size);
     vec_push(&iters,
              MAKE(IterVar, c->span, VOID_TYPE, .dom = dom, .var = v, .iter_kind = ITER_SPATIAL));
-    Node *value = expr_add(r->min, ax), *end = expr_add(r->min, r->extent);
+    Node *value = expr_add(r->min, ax);
     vec_push(&values, value);
-    Node *low = expr_binary(NK_GE, value, int_imm(value->dtype, 0, c->span), c->span);
-    Node *high = expr_binary(NK_LT, value, size, c->span);
-    Node *starts_inside = expr_binary(NK_GE, r->min, int_imm(size->dtype, 0, c->span), c->span);
-    if (!arith_can_prove(facts, starts_inside)) predicate = expr_and(predicate, low);
-    if (!arith_can_prove(facts, expr_binary(NK_LE, end, size, c->span)))
-      predicate = expr_and(predicate, high);
+    Node *one = int_imm(size->dtype, 1, c->span), *zero = int_imm(size->dtype, 0, c->span);
+    predicate = between(predicate, value, r, touched->first.at[i], touched->last.at[i], facts);
+    predicate = between(predicate, value, r, zero, expr_sub(size, one), facts);
     vec_push(&at, v);
     vec_push(&reads,
              MAKE(Range, c->span, VOID_TYPE, .min = v, .extent = int_imm(size->dtype, 1, c->span)));
@@ -104,11 +116,13 @@ static NodeVec readers_beside(Node *scope, const Node *block, Node *buffer) {
   return out;
 }
 
+/* In their order in the program: the copy stands before the first. */
 static NodeVec chosen_consumers(ScheduleCall *c, Node *scope, const Node *of, Node *buffer) {
   NodeVec out = readers_beside(scope, of, buffer);
   Node *given = c->args.at[3];
   if (!given) return out;
   NodeVec named = IS(Array, given) ? AS(Array, given)->items : NODES(given), some = {0};
+  Map chosen = {0};
   for each (Node *, g, &named) {
     ScheduleCall one = *c;
     one.args = NODES(*g);
@@ -119,8 +133,10 @@ static NodeVec chosen_consumers(ScheduleCall *c, Node *scope, const Node *of, No
       schedule_fail(c, block, "block '%s' does not read what block '%s' reads of '%s'",
                     AS(Block, block)->name, AS(Block, (Node *)(uintptr_t)of)->name,
                     AS(Buffer, buffer)->name);
-    vec_push(&some, block);
+    map_set(&chosen, block, block);
   }
+  for each (Node *, o, &out)
+    if (map_has(&chosen, *o)) vec_push(&some, *o);
   return some;
 }
 
@@ -179,10 +195,9 @@ static void need_known_region(ScheduleCall *c, const Cache *k, const Place *p, i
 static void finish_cache(ScheduleCall *c, const Cache *k, const Place *p, int level,
                          const Touched *touched, NodeVec blocks, bool after, Analyzer *facts) {
   Node *from = after ? k->to : k->buffer, *to = after ? k->buffer : k->to, *copy;
-  NodeVec region = touched_ranges(touched, facts);
   Place user = place_of(c, k->ref->func, blocks.at[0]);
   Node *cond = blocks.len == 1 ? condition_at(&user, level) : int_imm(BOOL, 1, c->span);
-  Node *nest = copy_nest(c, AS(Buffer, k->to)->name, from, to, region, facts, cond, &copy);
+  Node *nest = copy_nest(c, AS(Buffer, k->to)->name, from, to, touched, facts, cond, &copy);
   Map redirected = {0};
   for each (Node *, b, &blocks) map_set(&redirected, *b, *b);
   Patch patching = {.call = c,
@@ -198,23 +213,43 @@ static void finish_cache(ScheduleCall *c, const Cache *k, const Place *p, int le
   give_block(c, k->ref->func, copy);
 }
 
-/* A copy in a loop that writes the buffer holds what a step makes of it: all that read the copy are
- * in that loop. */
-static void need_users_inside(ScheduleCall *c, const Cache *k, const Place *p, int level,
-                              NodeVec users) {
+/* The loop around the copy that writes the buffer, and that one of the users stands behind; NULL:
+ * none. */
+static Node *loop_before_user(const Cache *k, const Place *p, int level, NodeVec users,
+                              Node **user) {
   for (int i = 0; i < level; i++) {
     Node *loop = p->path.at[i];
     bool writes = false;
     for each (Node *, r, &k->apart) writes |= IS(For, loop) && mentions(loop, *r);
     for each (Node *, u, &users)
-      if (writes && !mentions(loop, *u))
-        schedule_fail(
-            c, *u,
-            "block '%s' reads '%s' behind the loop '%s', in which it is written and would "
-            "be copied for '%s'",
-            AS(Block, *u)->name, AS(Buffer, k->buffer)->name, AS(Var, AS(For, loop)->var)->name,
-            AS(Block, users.at[0])->name);
+      if (writes && !mentions(loop, *u)) {
+        *user = *u;
+        return loop;
+      }
   }
+  return NULL;
+}
+
+/* What readers behind the loop need is copied in the loop too: each step copies all that it has
+ * written. */
+static void touch_written(ScheduleCall *c, const Cache *k, const Place *p, int level, Touched *t,
+                          Node *user, Analyzer *facts) {
+  for each (Node *, w, &k->apart) {
+    Node *block = AS(BlockRealize, *w)->block;
+    if (!mentions(p->path.at[level - 1], *w))
+      schedule_fail(c, user,
+                    "block '%s' reads '%s' behind the loop in which it would be copied, but block "
+                    "'%s' writes it outside of that loop",
+                    AS(Block, user)->name, AS(Buffer, k->buffer)->name, AS(Block, block)->name);
+    need_all_written(c, block, k->buffer);
+    Place writer = place_of(c, k->ref->func, block);
+    touch_below(t, &writer, level, AS(Block, block)->writes, facts);
+  }
+  if (!t->exact)
+    schedule_fail(c, user,
+                  "block '%s' reads '%s' behind a loop of whose steps it is not known which region "
+                  "they write as a whole",
+                  AS(Block, user)->name, AS(Buffer, k->buffer)->name);
 }
 
 void primitive_cache_read(ScheduleCall *c) {
@@ -230,11 +265,13 @@ void primitive_cache_read(ScheduleCall *c) {
     if (block_writes(AS(Block, AS(BlockRealize, *r)->block), k.buffer)) vec_push(&k.apart, *r);
   Place first = place_of(c, k.ref->func, users.at[0]);
   int level = level_of(&first, k.scope, k.apart);
-  need_users_inside(c, &k, &first, level, users);
   Place outer = place_prefix(&first, level + 1);
   Analyzer *facts = facts_at(&outer);
   Touched touched = {.buffer = k.buffer};
+  Node *behind, *loop = loop_before_user(&k, &first, level, users, &behind);
+  if (loop) touch_written(c, &k, &first, level, &touched, behind, facts);
   for each (Node *, u, &users) {
+    if (loop) break;
     Place user = place_of(c, k.ref->func, *u);
     int shared = 0; /* statements around both it and the copy */
     while (shared < level && user.path.at[shared] == first.path.at[shared]) shared++;
@@ -244,34 +281,14 @@ void primitive_cache_read(ScheduleCall *c) {
   finish_cache(c, &k, &first, level, &touched, users, false, facts);
 }
 
-static WalkResult find_outer_var(Walker *w, Node *n) {
-  return IS(Var, n) && !map_has(w->context, n) ? WALK_STOP : WALK_ON;
-}
-
-/* One run of the scope, which owns the cache, must do all steps of the reduction. */
-static void need_whole_reduction(ScheduleCall *c, const Cache *k) {
-  Block *b = AS(Block, k->ref->node);
-  BlockRealize *r = AS(BlockRealize, realize_of(&k->place));
-  NodeVec loops = loops_inside(&k->place, k->scope);
-  Map inside = {0};
-  for each (Node *, l, &loops) map_set(&inside, AS(For, *l)->var, *l);
-  Walker w = {.enter = find_outer_var, .context = &inside};
-  for (int i = 0; i < r->iter_values.len; i++)
-    if (AS(IterVar, b->iter_vars.at[i])->iter_kind != ITER_SPATIAL &&
-        !walk(&w, r->iter_values.at[i]))
-      schedule_fail(c, k->ref->node,
-                    "the reduction of block '%s' goes on from one run of the block '%s', which "
-                    "would own the cache, to the next",
-                    b->name, AS(Block, k->scope)->name);
-}
-
 void primitive_cache_write(ScheduleCall *c) {
   Cache k = begin_cache(c, false);
   Block *b = AS(Block, k.ref->node);
-  if (!b->init && block_reads(b, k.buffer))
+  if (!b->init && block_reads(b, k.buffer) &&
+      !writes_before_reading(b->body, k.buffer, facts_at(&k.place)))
     schedule_fail(c, k.ref->node, "block '%s' goes on with what is in '%s': use cache_inplace",
                   b->name, AS(Buffer, k.buffer)->name);
-  need_whole_reduction(c, &k);
+  need_whole_reduction(c, &k.place);
   NodeVec realizes = child_realizes(k.scope);
   for each (Node *, r, &realizes) {
     Block *other = AS(Block, AS(BlockRealize, *r)->block);
@@ -289,6 +306,7 @@ void primitive_cache_write(ScheduleCall *c) {
   if (!touched.exact)
     schedule_fail(c, k.ref->node, "block '%s' is not known to write all of a region of '%s' here",
                   b->name, AS(Buffer, k.buffer)->name);
+  need_all_written(c, k.ref->node, k.buffer);
   finish_cache(c, &k, &k.place, level, &touched, NODES(k.ref->node), true, facts);
 }
 
@@ -299,6 +317,11 @@ void primitive_cache_inplace(ScheduleCall *c) {
   if (!block_writes(b, k.buffer))
     schedule_fail(c, k.ref->node, "block '%s' does not write '%s'", b->name,
                   AS(Buffer, k.buffer)->name);
+  if (writes_before_reading(b->body, k.buffer, facts_at(&k.place)))
+    schedule_fail(c, k.ref->node,
+                  "block '%s' writes '%s' before it reads it, and there is nothing to begin with: "
+                  "use cache_write",
+                  b->name, AS(Buffer, k.buffer)->name);
   NodeVec realizes = child_realizes(k.scope);
   for each (Node *, r, &realizes) {
     Block *other = AS(Block, AS(BlockRealize, *r)->block);
@@ -312,11 +335,10 @@ void primitive_cache_inplace(ScheduleCall *c) {
   touch_below(&touched, &k.place, level, b->reads, facts);
   touch_below(&touched, &k.place, level, b->writes, facts);
   need_known_region(c, &k, &k.place, level, &touched);
-  NodeVec region = touched_ranges(&touched, facts);
   const char *name = AS(Buffer, k.to)->name;
   Node *in, *out, *cond = condition_at(&k.place, level);
-  Node *front = copy_nest(c, name, k.buffer, k.to, region, facts, cond, &in);
-  Node *behind = copy_nest(c, name, k.to, k.buffer, region, facts, cond, &out);
+  Node *front = copy_nest(c, name, k.buffer, k.to, &touched, facts, cond, &in);
+  Node *behind = copy_nest(c, name, k.to, k.buffer, &touched, facts, cond, &out);
   Map redirected = {0};
   map_set(&redirected, k.ref->node, k.ref->node);
   Patch patching = {.call = c,

@@ -129,39 +129,38 @@ static void need_no_conflict(const Move *m) {
 
 /* The block, or one that it takes values from, that writes elements again with other values, step
  * after step of a loop around them; or NULL. `seen`: blocks that were asked. */
-static Node *rewriting(const Move *m, Node *block, Node *loop, Map *seen) {
+static Node *rewriting(ScheduleCall *c, const Place *at, Node *block, Node *loop, Map *seen) {
   if (!mentions(loop, block) || map_has(seen, block)) return NULL;
   map_set(seen, block, block);
-  Place at = place_of(m->call, m->ref->func, loop);
+  Node *scope = scope_block(at);
+  Place place = place_of(c, at->func, loop);
   bool apart = true;
   for each (Node *, w, &AS(Block, block)->writes)
-    apart &= steps_are_apart(m->call, &at, AS(BufferRegion, *w)->buffer);
+    apart &= steps_are_apart(c, &place, AS(BufferRegion, *w)->buffer);
   if (apart) return NULL;
-  if (why_not_complete(m->scope, block) && why_not_reduction(m->scope, block)) return block;
-  NodeVec producers = producers_of(m->scope, block);
+  if (why_not_complete(scope, block) && why_not_reduction(scope, block)) return block;
+  NodeVec producers = producers_of(scope, block);
   for each (Node *, p, &producers) {
-    Node *found = rewriting(m, *p, loop, seen);
+    Node *found = rewriting(c, at, *p, loop, seen);
     if (found) return found;
   }
   return NULL;
 }
 
-/* A producer that writes elements again, step after step of a loop around it and the block, can't
- * be left alone with that loop. */
-static void need_lasting_producers(const Move *m) {
-  ScheduleCall *c = m->call;
-  NodeVec producers = producers_of(m->scope, m->ref->node);
+void need_lasting_producers(ScheduleCall *c, const Place *at, Node *target) {
+  Node *scope = scope_block(at), *block = vec_last(&at->path);
+  NodeVec producers = producers_of(scope, block), loops = loops_around(at);
   for each (Node *, p, &producers)
-    for each (Node *, s, &m->from.path) {
-      if (!IS(For, *s) || mentions(*s, m->loop)) continue;
+    for each (Node *, s, &loops) {
+      if (mentions(*s, target)) continue;
       Map seen = {0};
-      Node *found = rewriting(m, *p, *s, &seen);
+      Node *found = rewriting(c, at, *p, *s, &seen);
       if (!found) continue;
       const char *buffer =
           AS(Buffer, AS(BufferRegion, AS(Block, found)->writes.at[0])->buffer)->name;
       schedule_fail(
           c, found, "the block '%s' would leave the loop '%s', where '%s' writes '%s' again",
-          m->block->name, AS(Var, AS(For, *s)->var)->name, AS(Block, found)->name, buffer);
+          AS(Block, block)->name, AS(Var, AS(For, *s)->var)->name, AS(Block, found)->name, buffer);
     }
 }
 
@@ -376,7 +375,7 @@ void primitive_compute_at(ScheduleCall *c) {
   for each (Node *, w, &m.block->writes) need_local_buffer(c, &m.from, AS(BufferRegion, *w)->buffer);
   need_under_loop(&m);
   need_no_conflict(&m);
-  need_lasting_producers(&m);
+  need_lasting_producers(m.call, &m.from, m.loop);
   finish_move(&m);
 }
 
@@ -387,6 +386,6 @@ void primitive_reverse_compute_at(ScheduleCall *c) {
   Move m = begin_move(c, true);
   need_under_loop(&m);
   need_no_conflict(&m);
-  need_lasting_producers(&m);
+  need_lasting_producers(m.call, &m.from, m.loop);
   finish_move(&m);
 }

@@ -56,13 +56,11 @@ typedef struct Elementwise {
   Node *buffer; /* that it writes */
 } Elementwise;
 
-/* One store and nothing else, without conditions. */
+/* One store and nothing else, whatever condition it runs under. */
 static Elementwise need_one_store(ScheduleCall *c, const Place *p) {
   Block *b = AS(Block, vec_last(&p->path));
   if (b->init || b->match_buffers.len || b->alloc_buffers.len || !IS(BufferStore, b->body))
     schedule_fail(c, &b->node, "the body of block '%s' must be one store", b->name);
-  if (!expr_is_one(AS(BlockRealize, realize_of(p))->predicate))
-    schedule_fail(c, &b->node, "the block '%s' runs under a condition", b->name);
   BufferStore *store = AS(BufferStore, b->body);
   if (store->predicate) schedule_fail(c, &b->node, "the store of '%s' is predicated", b->name);
   return (Elementwise){b, store, store->buffer};
@@ -152,6 +150,9 @@ static Elementwise begin_inline(ScheduleCall *c, BlockRef *ref, Place *p, Node *
   *p = place_of(c, ref->func, ref->node);
   *scope = scope_block(p);
   if (!*scope) schedule_fail(c, ref->node, "the root block can't be inlined");
+  if (!expr_is_one(AS(BlockRealize, realize_of(p))->predicate))
+    schedule_fail(c, ref->node, "the block '%s' runs under a condition",
+                  AS(Block, ref->node)->name);
   return need_elementwise(c, *scope, p);
 }
 
@@ -175,13 +176,16 @@ static WalkResult find_overwrite(Walker *w, Node *n) {
 }
 
 /* Consumers that compute the value themselves find what the producer found. */
-static void need_same_operands(ScheduleCall *c, Node *scope, Block *producer) {
+static void need_same_operands(ScheduleCall *c, const Place *p, Node *scope) {
+  Block *producer = AS(Block, vec_last(&p->path));
   Overwrite o = {.producer = producer};
   Walker w = {.enter = find_overwrite, .context = &o};
   walk(&w, AS(Block, scope)->body);
   if (o.found)
     schedule_fail(c, &producer->node, "block '%s' overwrites what block '%s' reads",
                   AS(Block, o.writer)->name, producer->name);
+  NodeVec consumers = consumers_of(scope, &producer->node);
+  for each (Node *, consumer, &consumers) need_lasting_producers(c, p, *consumer);
 }
 
 void primitive_compute_inline(ScheduleCall *c) {
@@ -193,7 +197,7 @@ void primitive_compute_inline(ScheduleCall *c) {
   need_direct_accesses(c, p.func, e.buffer, ref->node);
   Map positions = {0};
   need_permutation(c, e.block, e.store->indices, &positions, AS(Buffer, e.buffer));
-  need_same_operands(c, scope, e.block);
+  need_same_operands(c, &p, scope);
   Inline in = {
       .mutator = {.rewrite = inline_block}, .call = c, .what = e, .order = e.store->indices};
   PrimFunc f = *AS(PrimFunc, prim_func_of(c, ref->func));
@@ -277,8 +281,8 @@ static Node *both(Node *a, Node *b) { return a ? expr_and(a, b) : b; }
 
 /* Each element that the consumer reads is one that the producer writes. Where the producer writes
  * others too, the condition under which its element is read; NULL: all are. */
-static Node *need_all_written(ScheduleCall *c, const Elementwise *producer,
-                              const Elementwise *consumer, const IterMap *read) {
+static Node *need_all_produced(ScheduleCall *c, const Elementwise *producer,
+                               const Elementwise *consumer, const IterMap *read) {
   Analyzer *facts = arith_new();
   Map domains = domains_of(producer->block, facts);
   NodeVec written = producer->store->indices;
@@ -304,15 +308,40 @@ static Node *need_all_written(ScheduleCall *c, const Elementwise *producer,
   return condition;
 }
 
-/* The realize of the producer with another block, under a condition on its variables. */
+/* What must hold for the producer's step, which then does the consumer's too: that its element is
+ * one that is read (`read`, in its variables; NULL: all are), and its own condition. That must
+ * follow from the first, or leave out no value of its variables. */
+static Node *condition_of_both(ScheduleCall *c, const Place *producer, Node *read,
+                               const Block *consumer) {
+  BlockRealize *r = AS(BlockRealize, realize_of(producer));
+  Block *b = AS(Block, r->block);
+  Map values = {0};
+  for (int i = 0; i < r->iter_values.len; i++)
+    map_set(&values, AS(IterVar, b->iter_vars.at[i])->var, r->iter_values.at[i]);
+  bool runs = runs_for_all(producer, &values);
+  Node *all = read ? substitute(read, &values) : int_imm(BOOL, 1, c->span);
+  Place around = place_prefix(producer, producer->path.len - 2);
+  Analyzer *facts = facts_at(&around);
+  NodeVec own = conjuncts(r->predicate);
+  for each (Node *, x, &own) {
+    int mark = arith_enter(facts, all);
+    bool follows = arith_can_prove(facts, *x);
+    arith_leave(facts, mark);
+    if (!follows && !runs)
+      schedule_fail(c, &b->node,
+                    "the producer '%s' runs under the condition %s, which does not follow from "
+                    "what '%s' reads of it",
+                    b->name, ir_print(*x, NULL), consumer->name);
+    if (!follows) all = expr_is_one(all) ? *x : expr_and(*x, all);
+  }
+  return all;
+}
+
+/* The realize of the producer with another block, under a condition. */
 static Node *realize_under(Node *realize, Node *block, Node *condition) {
   BlockRealize copy = *AS(BlockRealize, realize);
-  Map values = {0};
-  NodeVec vars = AS(Block, copy.block)->iter_vars;
-  for (int i = 0; i < vars.len; i++)
-    map_set(&values, AS(IterVar, vars.at[i])->var, copy.iter_values.at[i]);
   copy.block = block;
-  if (condition) copy.predicate = substitute(condition, &values);
+  copy.predicate = condition;
   return gc_copy(&copy, sizeof copy);
 }
 
@@ -336,7 +365,8 @@ void primitive_reverse_compute_inline(ScheduleCall *c) {
   need_one_load(c, consumer.block, producer.buffer, &indices);
   IterMap read;
   Map vars = variables_of_producer(c, &producer, &consumer, indices, &read);
-  Node *condition = need_all_written(c, &producer, &consumer, &read);
+  Node *condition = need_all_produced(c, &producer, &consumer, &read);
+  condition = condition_of_both(c, &from, condition, consumer.block);
   Inline in = {.mutator = {.rewrite = replace_load}, .call = c, .what = producer};
   Node *body = mutate(&in.mutator, substitute(consumer.block->body, &vars));
   Node *merged = with_body(c, producer.block, body), *realize = realize_of(&from);

@@ -457,6 +457,9 @@ void primitive_bind(ScheduleCall *c) {
   if (!known)
     schedule_fail(c, NULL, "there is no thread axis '%s'%s", axis,
                   near ? str_format("; did you mean '%s'?", near) : "");
+  int64_t steps;
+  if (expr_is_const_int(AS(For, vec_last(&p.path))->extent, &steps) && steps < 1)
+    schedule_fail(c, vec_last(&p.path), "the loop '%s' has no step", loop_name(vec_last(&p.path)));
   need_parallel(c, &p, strncmp(axis, "threadIdx", 9) == 0);
   set_kind(c, &p, LOOP_THREAD, str_intern(axis));
 }

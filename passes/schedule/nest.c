@@ -148,3 +148,33 @@ void own_buffers(ScheduleCall *c, const char *func, Node *inside, NodeVec buffer
   schedule_renew(c, old, new);
   schedule_replace(c, func, old, new);
 }
+
+bool runs_for_all(const Place *p, const Map *vars) {
+  BlockRealize *r = AS(BlockRealize, realize_of(p));
+  Block *b = AS(Block, r->block);
+  NodeVec loops = loops_around(p), values = {0}, domains = {0};
+  Map ranges = {0};
+  for each (Node *, l, &loops)
+    map_set(
+        &ranges, AS(For, *l)->var,
+        MAKE(Range, (*l)->span, VOID_TYPE, .min = AS(For, *l)->min, .extent = AS(For, *l)->extent));
+  for (int i = 0; i < b->iter_vars.len; i++) {
+    IterVar *v = AS(IterVar, b->iter_vars.at[i]);
+    if (!map_has(vars, v->var)) continue;
+    vec_push(&values, r->iter_values.at[i]);
+    vec_push(&domains, v->dom);
+  }
+  Place around = place_prefix(p, p->path.len - 2);
+  Analyzer *facts = facts_at(&around);
+  Node *predicate = is_domain_bound(r, r->predicate, facts) ? NULL : r->predicate;
+  IterMap m = iter_map_detect(values, &ranges, predicate, facts);
+  for (int i = 0; m.surjective && i < values.len; i++) {
+    Range *dom = AS(Range, domains.at[i]);
+    Node *least, *count, *end = expr_add(dom->min, dom->extent);
+    if (!iter_sum_range(m.sums.at[i], values.at[i]->dtype, &least, &count) ||
+        !arith_can_prove(facts, expr_binary(NK_LE, least, dom->min, end->span)) ||
+        !arith_can_prove(facts, expr_binary(NK_GE, expr_add(least, count), end, end->span)))
+      return false;
+  }
+  return m.surjective;
+}

@@ -1,5 +1,5 @@
 /* patch.c -- putting a new buffer and the blocks that fill it, or copy it back, into a function,
- * and letting blocks use it. */
+ * and letting blocks use it; what must be known of blocks whose results are copied back. */
 #include "passes/schedule/schedule_impl.h"
 
 static Node *patch_node(Mutator *m, Node *n);
@@ -77,4 +77,35 @@ void patch(Patch *p, const char *func) {
   PrimFunc f = *AS(PrimFunc, prim_func_of(p->call, func));
   f.body = mutate(&p->mutator, f.body);
   schedule_set_function(p->call, func, gc_copy(&f, sizeof f));
+}
+
+/* ---- what is copied back ---- */
+
+void need_all_written(ScheduleCall *c, Node *block, const Node *buffer) {
+  for each (Node *, w, &AS(Block, block)->writes)
+    if (AS(BufferRegion, *w)->buffer == buffer && !writes_all(block, *w, arith_new()))
+      schedule_fail(c, block,
+                    "block '%s' is not known to write all that it declares of '%s' in each step",
+                    AS(Block, block)->name, AS(Buffer, (Node *)(uintptr_t)buffer)->name);
+}
+
+static WalkResult find_outer_var(Walker *w, Node *n) {
+  return IS(Var, n) && !map_has(w->context, n) ? WALK_STOP : WALK_ON;
+}
+
+void need_whole_reduction(ScheduleCall *c, const Place *p) {
+  Node *scope = scope_block(p), *block = vec_last(&p->path);
+  Block *b = AS(Block, block);
+  BlockRealize *r = AS(BlockRealize, realize_of(p));
+  NodeVec loops = loops_inside(p, scope);
+  Map inside = {0};
+  for each (Node *, l, &loops) map_set(&inside, AS(For, *l)->var, *l);
+  Walker w = {.enter = find_outer_var, .context = &inside};
+  for (int i = 0; i < r->iter_values.len; i++)
+    if (AS(IterVar, b->iter_vars.at[i])->iter_kind != ITER_SPATIAL &&
+        !walk(&w, r->iter_values.at[i]))
+      schedule_fail(c, block,
+                    "the reduction of block '%s' goes on from one run of the block '%s', which "
+                    "would own the copy, to the next",
+                    b->name, AS(Block, scope)->name);
 }

@@ -115,45 +115,26 @@ static NodeVec users_apart(const Reindex *r) {
   return apart;
 }
 
-/* The block runs for all values of the variables that take part: it writes all of the new buffer,
- * or reads all that is copied. */
-static void need_all_run(Reindex *r, const Node *stmt) {
-  BlockRealize *realize = AS(BlockRealize, realize_of(&r->place));
-  NodeVec loops = loops_around(&r->place), values = {0};
-  Map ranges = {0};
-  for each (Node *, l, &loops)
-    map_set(&ranges, AS(For, *l)->var,
-            MAKE(Range, r->call->span, VOID_TYPE, .min = AS(For, *l)->min,
-                 .extent = AS(For, *l)->extent));
-  for (int i = 0; i < r->block->iter_vars.len; i++)
-    if (map_has(&r->domains, AS(IterVar, r->block->iter_vars.at[i])->var))
-      vec_push(&values, realize->iter_values.at[i]);
-  Analyzer *facts = facts_at(&r->place);
-  Node *predicate = is_domain_bound(realize, realize->predicate, facts) ? NULL : realize->predicate;
-  IterMap m = iter_map_detect(values, &ranges, predicate, facts);
-  bool whole = m.surjective;
-  for (int i = 0; whole && i < values.len; i++) {
-    Node *least, *count, *extent = r->extents.at[i], *zero = int_imm(INT32, 0, r->call->span);
-    whole =
-        iter_sum_range(m.sums.at[i], values.at[i]->dtype, &least, &count) &&
-        arith_can_prove(facts, expr_binary(NK_LE, least, zero, r->call->span)) &&
-        arith_can_prove(facts, expr_binary(NK_GE, expr_add(least, count), extent, r->call->span));
-  }
-  if (!whole)
-    schedule_fail(r->call, (Node *)(uintptr_t)stmt,
+/* It writes all of the new buffer, or reads all that is copied. */
+static void need_all_run(const Reindex *r) {
+  if (!runs_for_all(&r->place, &r->domains))
+    schedule_fail(r->call, r->ref->node,
                   "block '%s' is not known to run for all values of its variables", r->block->name);
 }
 
-/* The level outside of all loops of the block that the copy can stand beside. */
-static int copy_level(Reindex *r) {
-  int level = level_of(&r->place, r->scope, users_apart(r));
+/* Is a loop of the block also around another one that uses the buffer, and the copy inside? */
+static bool stands_in_loop(const Reindex *r, int level) {
   NodeVec loops = loops_around(&r->place);
   for (int i = 0; i < level; i++)
     for each (Node *, l, &loops)
-      if (r->place.path.at[i] == *l)
-        schedule_fail(r->call, *l, "the loop '%s' is also around another block that uses '%s'",
-                      AS(Var, AS(For, *l)->var)->name, AS(Buffer, r->buffer)->name);
-  return level;
+      if (r->place.path.at[i] == *l) return true;
+  return false;
+}
+
+/* All that is copied back was written in the run of the scope, which owns the new buffer. */
+static void need_written(Reindex *r) {
+  need_whole_reduction(r->call, &r->place);
+  need_all_written(r->call, r->ref->node, r->buffer);
 }
 
 /* ---- the copy ---- */
@@ -171,8 +152,39 @@ static Node *inside(ScheduleCall *c, NodeVec indices, const Buffer *b, Analyzer 
   return cond;
 }
 
+static bool is_used(NodeVec values, Node *predicate, const Node *var) {
+  return mentions(predicate, var) || any_mentions(values, var);
+}
+
+/* The copy for one step of the loop that it stands in, which is also around other users: over what
+ * the block uses there, as its own loops below go. */
+static Node *nest_of_step(Reindex *r, Node *made, int level) {
+  BlockRealize *realize = AS(BlockRealize, realize_of(&r->place));
+  NodeVec values = {0};
+  for each (Node *, v, &r->iters)
+    for (int i = 0; i < r->block->iter_vars.len; i++)
+      if (r->block->iter_vars.at[i] == *v) vec_push(&values, realize->iter_values.at[i]);
+  Node *nest = MAKE(BlockRealize, r->call->span, VOID_TYPE, .iter_values = values,
+                    .predicate = realize->predicate, .block = made);
+  for (int i = r->place.path.len - 1; i >= level; i--) {
+    Node *s = r->place.path.at[i];
+    if (!IS(For, s) || !is_used(values, realize->predicate, AS(For, s)->var)) continue;
+    nest = MAKE(For, r->call->span, VOID_TYPE, .min = AS(For, s)->min, .extent = AS(For, s)->extent,
+                .var = AS(For, s)->var, .body = nest);
+  }
+  return nest;
+}
+
+/* The same with loops and variables of its own. */
+static Node *fresh_nest(Node *nest, Node **made) {
+  Node *copy = copy_with_fresh_vars(nest);
+  NodeVec realizes = child_realizes(copy);
+  *made = AS(BlockRealize, realizes.at[0])->block;
+  return copy;
+}
+
 /* What lies outside of the old buffer is never used, and 0 in the new one. */
-static Node *copying_nest(Reindex *r, Node *new, Node **made) {
+static Node *copying_nest(Reindex *r, Node *new, int level, Node **made) {
   ScheduleCall *c = r->call;
   Nest n = nest_begin(c, r->extents);
   Map vars = {0};
@@ -197,7 +209,8 @@ static Node *copying_nest(Reindex *r, Node *new, Node **made) {
     schedule_fail(c, r->ref->node, "the index of '%s' may lie outside of it",
                   AS(Buffer, old)->name);
   else b.body = stmt_store(old, old_at, expr_load(new, new_at, c->span), c->span);
-  return nest_end(c, &n, b, NULL, made);
+  Node *nest = nest_end(c, &n, b, NULL, made);
+  return stands_in_loop(r, level) ? fresh_nest(nest_of_step(r, *made, level), made) : nest;
 }
 
 static void finish_reindex(Reindex *r, Node *new) {
@@ -214,9 +227,10 @@ static void finish_reindex(Reindex *r, Node *new) {
   if (!r->reads && !iter_is_injective(r->indices, &r->domains, facts))
     schedule_fail(c, r->ref->node, "block '%s' is not known to write each element of '%s' once",
                   r->block->name, AS(Buffer, r->buffer)->name);
-  int level = copy_level(r);
-  need_all_run(r, r->ref->node);
-  Node *nest = copying_nest(r, new, &made);
+  int level = level_of(&r->place, r->scope, users_apart(r));
+  if (!stands_in_loop(r, level)) need_all_run(r);
+  if (!r->reads) need_written(r);
+  Node *nest = copying_nest(r, new, level, &made);
   Map redirected = {0};
   map_set(&redirected, r->ref->node, r->ref->node);
   Patch p = {.call = c,

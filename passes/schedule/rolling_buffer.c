@@ -164,11 +164,34 @@ static Node *guarded(const Rolling *r, BlockRealize *out) {
   return gc_copy(&copy, sizeof copy);
 }
 
+/* The steps of the loop must run in order from now on: what moves with them is not data-parallel.
+ */
+static Node *in_order(const Rolling *r, BlockRealize *out) {
+  Block block = *AS(Block, out->block);
+  block.iter_vars = (NodeVec){0};
+  for (int i = 0; i < out->iter_values.len; i++) {
+    IterVar *v = AS(IterVar, AS(Block, out->block)->iter_vars.at[i]), copy = *v;
+    copy.iter_kind = ITER_OPAQUE;
+    bool moves = v->iter_kind == ITER_SPATIAL && mentions(out->iter_values.at[i], r->loop->var);
+    vec_push(&block.iter_vars, moves ? gc_copy(&copy, sizeof copy) : &v->node);
+  }
+  BlockRealize copy = *out;
+  copy.block = gc_copy(&block, sizeof block);
+  schedule_renew(r->call, out->block, copy.block);
+  return gc_copy(&copy, sizeof copy);
+}
+
+static bool uses_window(const Rolling *r, const Block *b) {
+  return block_reads(b, r->old) || block_writes(b, r->old);
+}
+
 static Node *roll_node(Mutator *m, Node *n) {
   Rolling *r = (Rolling *)(void *)m;
   if (IS(Buffer, n)) return n == r->old ? r->new : n;
   if (IS(Var, n)) return n;
   Node *out = schedule_rewrite_children(r->call, m, n);
+  if (IS(BlockRealize, n) && uses_window(r, AS(Block, AS(BlockRealize, n)->block)))
+    out = in_order(r, AS(BlockRealize, out));
   if (n == &r->realize->node) return guarded(r, AS(BlockRealize, out));
   if (IS(BufferLoad, n) && AS(BufferLoad, n)->buffer == r->old) {
     BufferLoad copy = *AS(BufferLoad, out);
@@ -191,8 +214,8 @@ void primitive_rolling_buffer(ScheduleCall *c) {
   r.place = place_of(c, r.ref->func, r.ref->node);
   Node *scope = scope_block(&r.place);
   if (!scope) schedule_fail(c, r.ref->node, "the root block has no loops");
-  const char *why = why_not_complete(scope, r.ref->node);
-  const char *nor = why ? why_not_reduction(scope, r.ref->node) : NULL;
+  const char *why = why_not_complete_in_order(scope, r.ref->node);
+  const char *nor = why ? why_not_reduction_in_order(scope, r.ref->node) : NULL;
   if (nor)
     schedule_fail(c, r.ref->node, "'%s' is no complete block (%s) and no reduction (%s)",
                   r.block->name, why, nor);

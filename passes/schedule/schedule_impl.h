@@ -2,6 +2,7 @@
 #ifndef PASSES_SCHEDULE_SCHEDULE_IMPL_H
 #define PASSES_SCHEDULE_SCHEDULE_IMPL_H
 
+#include "ir/analysis/first_write.h"
 #include "ir/analysis/touched.h"
 #include "ir/arith/iter_map.h"
 #include "passes/schedule/schedule.h"
@@ -107,6 +108,9 @@ NodeVec consumers_of(Node *scope, Node *block);
 /* Why the block is no complete block, or no reduction block, of the scope; NULL: it is one. */
 const char *why_not_complete(Node *scope, Node *block);
 const char *why_not_reduction(Node *scope, Node *block);
+/* The same, for who keeps the order of steps: they need not be data-parallel. */
+const char *why_not_complete_in_order(Node *scope, Node *block);
+const char *why_not_reduction_in_order(Node *scope, Node *block);
 bool mentions(Node *n, const Node *var);
 /* The buffer of the region with the number that argument 1 is, of that name, or itself; the
  * argument becomes the number. `kind` is what the block does to it. */
@@ -153,6 +157,9 @@ Node *simplify_indices(ScheduleCall *c, Node *stmt, const Nest *n);
  * loop for each, around nothing else; NULL: they are. */
 const char *why_no_plain_nest(const Place *p);
 Node *nest_of(const Place *p); /* the outermost of these loops */
+/* Do the loops around the last block of the place take it through all values that these of its
+ * variables (keys) can have together? */
+bool runs_for_all(const Place *p, const Map *vars);
 
 /* ---- reductions (reduction.c) ---- */
 
@@ -193,6 +200,10 @@ void patch(Patch *p, const char *func);
  * of `apart`, or an element of the innermost sequence that is so. */
 int level_of(const Place *p, Node *scope, NodeVec apart);
 Place place_prefix(const Place *p, int n); /* its first n statements */
+/* Refuses a block that may leave out some of what it is said to write of the buffer. */
+void need_all_written(ScheduleCall *c, Node *block, const Node *buffer);
+/* Refuses the block of a place if one run of its scope does not do all steps of its reduction. */
+void need_whole_reduction(ScheduleCall *c, const Place *p);
 
 /* ---- what a block that moves runs over (domain.c) ---- */
 
@@ -209,6 +220,12 @@ typedef struct Domain {
  * nothing else. */
 void add_domains(const Block *b, Node *region, const Touched *need, bool inside, bool is_first,
                  Domain *domains, Analyzer *facts);
+
+/* ---- what moves out of loops (compute_at.c) ---- */
+
+/* Refuses a block that would leave a loop around it, one that is not around `target`, in which what
+ * it reads is written again, step after step. */
+void need_lasting_producers(ScheduleCall *c, const Place *block, Node *target);
 
 /* ---- taking blocks out (inline.c) ---- */
 

@@ -178,20 +178,8 @@ Node *owner_of(PrimFunc *f, const Node *buffer) {
   return blocks.at[0];
 }
 
-static WalkResult find_other_use(Walker *w, Node *n) {
-  const Buffer *b = w->context;
-  if (n == b->data) return WALK_STOP;
-  if (IS(MatchBufferRegion, n)) {
-    MatchBufferRegion *m = AS(MatchBufferRegion, n);
-    if (m->buffer == &b->node || AS(BufferRegion, m->source)->buffer == &b->node) return WALK_STOP;
-  }
-  if (!IS(Buffer, n)) return WALK_ON;
-  return n != &b->node && AS(Buffer, n)->data == b->data ? WALK_STOP : WALK_PRUNE;
-}
-
 void need_direct_accesses(ScheduleCall *c, const char *func, Node *buffer, Node *at) {
-  Walker w = {.enter = find_other_use, .context = buffer};
-  if (!walk(&w, AS(PrimFunc, prim_func_of(c, func))->body))
+  if (is_accessed_otherwise(AS(PrimFunc, prim_func_of(c, func))->body, buffer))
     schedule_fail(c, at, "the buffer '%s' is accessed by its pointer, or through a view",
                   AS(Buffer, buffer)->name);
 }
@@ -248,14 +236,20 @@ static const Block *other_writer(Node *scope, Node *block) {
   return NULL;
 }
 
+/* Does it tell steps apart, each of which computes for itself; in_order: where their order matters,
+ * too? */
+static bool is_free(const IterVar *v, bool in_order) {
+  return v->iter_kind == ITER_SPATIAL || (in_order && v->iter_kind == ITER_OPAQUE);
+}
+
 /* A buffer of which an element may be written in several of the data-parallel steps, or NULL. Where
  * memory says which element that is, their being data-parallel is what the author promises. */
-static const char *written_again(Block *b) {
+static const char *written_again(Block *b, bool in_order) {
   Map domains = {0};
   Analyzer *facts = arith_new();
   for each (Node *, v, &b->iter_vars) {
     IterVar *iv = AS(IterVar, *v);
-    if (iv->iter_kind != ITER_SPATIAL) continue;
+    if (!is_free(iv, in_order)) continue;
     map_set(&domains, iv->var, iv->dom);
     arith_bind_range(facts, iv->var, AS(Range, iv->dom)->min, AS(Range, iv->dom)->extent);
   }
@@ -273,40 +267,50 @@ static const char *written_again(Block *b) {
   return NULL;
 }
 
-static const char *not_alone(Node *scope, Node *block) {
+static const char *not_alone(Node *scope, Node *block, bool in_order) {
   const Block *other = other_writer(scope, block);
   if (other) return str_format("block '%s' writes the same buffer", other->name);
-  const char *again = written_again(AS(Block, block));
+  const char *again = written_again(AS(Block, block), in_order);
   return again ? str_format("it is not known to write each element of '%s' once", again) : NULL;
 }
 
-const char *why_not_complete(Node *scope, Node *block) {
+static const char *why_no_map(Node *scope, Node *block, bool in_order) {
   const Block *b = AS(Block, block);
   for each (Node *, v, &b->iter_vars)
-    if (AS(IterVar, *v)->iter_kind != ITER_SPATIAL)
+    if (!is_free(AS(IterVar, *v), in_order))
       return str_format("its variable '%s' is not data-parallel",
                         AS(Var, AS(IterVar, *v)->var)->name);
   for each (Node *, r, &b->writes)
     if (block_reads(b, AS(BufferRegion, *r)->buffer))
       return str_format("it both reads and writes buffer '%s'",
                         AS(Buffer, AS(BufferRegion, *r)->buffer)->name);
-  return not_alone(scope, block);
+  return not_alone(scope, block, in_order);
 }
 
-const char *why_not_reduction(Node *scope, Node *block) {
+const char *why_not_complete(Node *scope, Node *block) { return why_no_map(scope, block, false); }
+const char *why_not_complete_in_order(Node *scope, Node *block) {
+  return why_no_map(scope, block, true);
+}
+
+static const char *why_no_sum(Node *scope, Node *block, bool in_order) {
   const Block *b = AS(Block, block);
   if (!b->init) return "it has no init";
   for each (Node *, v, &b->iter_vars) {
     IterVar *iv = AS(IterVar, *v);
     const char *name = AS(Var, iv->var)->name;
-    if (iv->iter_kind == ITER_SPATIAL) continue;
+    if (is_free(iv, in_order)) continue;
     if (iv->iter_kind != ITER_REDUCE)
       return str_format("its variable '%s' is neither data-parallel nor of a reduction", name);
     for each (Node *, r, &b->writes)
       if (mentions(*r, iv->var))
         return str_format("its reduction variable '%s' tells where it writes", name);
   }
-  return not_alone(scope, block);
+  return not_alone(scope, block, in_order);
+}
+
+const char *why_not_reduction(Node *scope, Node *block) { return why_no_sum(scope, block, false); }
+const char *why_not_reduction_in_order(Node *scope, Node *block) {
+  return why_no_sum(scope, block, true);
 }
 
 int schedule_rank(const Schedule *s, const Primitive *p, Node *block, Node *buffer, Span span) {

@@ -30,14 +30,24 @@ static bool mentions(Nest *nest, Node *n) {
   return n && !walk(&w, n);
 }
 
+static WalkResult note_var(Walker *w, Node *n) {
+  if (IS(Var, n)) map_set(w->context, n, n);
+  return WALK_ON;
+}
+
+/* All of the loops, that is: another one without a step runs no init. */
 static bool only_reduces(Nest *nest) {
   BlockRealize *r = AS(BlockRealize, nest->realize);
   Block *b = AS(Block, r->block);
+  Map reducing = {0};
+  Walker w = {.enter = note_var, .context = &reducing};
   if (b->match_buffers.len || mentions(nest, r->predicate)) return false;
-  for (int i = 0; i < r->iter_values.len && i < b->iter_vars.len; i++)
-    if (AS(IterVar, b->iter_vars.at[i])->iter_kind != ITER_REDUCE &&
-        mentions(nest, r->iter_values.at[i]))
-      return false;
+  for (int i = 0; i < r->iter_values.len && i < b->iter_vars.len; i++) {
+    if (AS(IterVar, b->iter_vars.at[i])->iter_kind == ITER_REDUCE) walk(&w, r->iter_values.at[i]);
+    else if (mentions(nest, r->iter_values.at[i])) return false;
+  }
+  for each (MapEntry, e, &nest->vars)
+    if (e->key && !map_has(&reducing, e->key)) return false;
   return true;
 }
 
