@@ -1,5 +1,6 @@
 /* manager.c -- runs a pipeline, and what stands around each pass: printing, verifying, timing. */
 #include "passes/passes.h"
+#include "passes/graph/refreshed_info.h"
 #include <time.h>
 
 static double now(void) {
@@ -26,12 +27,39 @@ static Node *run_on_functions(const Pass *p, const PassContext *context, Node *m
               .attrs = m->attrs, .global_infos = m->global_infos);
 }
 
+/* What a pass finds out about a body is known to callers: graph functions that it changed return
+ * what their bodies tell, and their names in the module have the types that they have. */
+static Node *with_refined_results(Node *before, Node *after) {
+  IRModule m = *AS(IRModule, after);
+  NodeVec globals = {0}, functions = {0};
+  bool changed = false;
+  for (int i = 0; i < m.functions.len; i++) {
+    Node *f = m.functions.at[i], *name = m.globals.at[i];
+    GlobalVar global = *AS(GlobalVar, name);
+    if (IS(Function, f) && module_find(before, global.name) != f) {
+      f = function_refreshed(f);
+      if (global.sinfo != sinfo_of(f)) {
+        global.sinfo = sinfo_of(f);
+        name = gc_copy(&global, sizeof global);
+        changed = true;
+      }
+    }
+    vec_push(&functions, f);
+    vec_push(&globals, name);
+  }
+  m.globals = globals;
+  m.functions = functions;
+  return changed ? gc_copy(&m, sizeof m) : after;
+}
+
 Node *(*watched_pass_hook)(const PassCall *call, Node *module, const Target *target) = pass_run;
 
 Node *pass_run(const PassCall *call, Node *module, const Target *target) {
   const Pass *p = call->pass;
   PassContext context = {.pass = p, .options = call->options, .target = target, .module = module};
-  return p->level == PASS_MODULE ? p->run(module, &context) : run_on_functions(p, &context, module);
+  Node *out =
+      p->level == PASS_MODULE ? p->run(module, &context) : run_on_functions(p, &context, module);
+  return out == module ? out : with_refined_results(module, out);
 }
 
 static void print_module(const Instruments *in, const char *when, const PassCall *call,

@@ -26,14 +26,18 @@ struct HostValue {
   HostValueVec fields;
   const char *text;
   bool is_placed; /* a tensor in planned storage */
+  int argument;   /* of a tensor that came as an argument: its number, counted from 1. Its object,
+                     type and data are those of one place (graph_operand): thousands of weights
+                     that all are at hand from the start on are too many for a register allocator */
 };
 
 typedef struct GraphLower {
   Node *module; /* as it was when the pass began: kernels still have their buffers */
   Host *host;
-  Map values;   /* RelaxVar to its HostValue * */
-  Map bound;    /* symbolic Var to its variable in the host function */
-  Map escaping; /* RelaxVars bound to new tensors that leave the function: they need an object */
+  Map values;      /* RelaxVar to its HostValue * */
+  Map bound;       /* symbolic Var to its variable in the host function */
+  Map escaping;    /* RelaxVars bound to new tensors that leave the function: they need an object */
+  Node *addresses; /* of the elements of tensor arguments, by their numbers; NULL: there are none */
   DimCheckVec *later; /* dims of parameters, checked when all are bound; NULL: dims at once */
   bool poison;        /* fill memory that is given up with NaN */
   bool profile;       /* record the calls of kernels */

@@ -7,6 +7,7 @@
  * never leaves the function is workspace of its frame. */
 #include "lower/graph/graph_impl.h"
 #include "lower/memory/memory.h"
+#include <inttypes.h>
 
 Node *graph_dim(GraphLower *g, Node *dim) {
   Node *out = substitute(dim, &g->bound);
@@ -42,6 +43,25 @@ static HostValue *constant(GraphLower *g, Constant *c) {
   return NEW(HostValue, .kind = HOST_TENSOR, .data = data, .dims = dims, .elem = c->data->elem);
 }
 
+/* The pointer in the array of arguments, whose elements have 64 bits wherever pointers have less.
+ */
+static Node *argument_object(Host *h, int index) {
+  return expr_call("reinterpret", HANDLE, NODES(host_load(h, h->args, INT64, index)), h->span);
+}
+
+/* A tensor argument, read from the array of arguments where it is used. */
+static HostValue *fetched(GraphLower *g, const HostValue *argument, const char *name) {
+  Host *h = g->host;
+  HostValue *v = gc_copy(argument, sizeof *argument);
+  int i = argument->argument - 1;
+  v->object = argument_object(h, i);
+  v->type = host_load(h, h->types, INT32, i);
+  v->data = pointer_var_new(str_format("%s_data", name), dtype_is_void(v->elem) ? UINT8 : v->elem,
+                            "global", h->span);
+  host_let_var(h, v->data, host_load(h, g->addresses, HANDLE, i));
+  return v;
+}
+
 HostValue *graph_operand(GraphLower *g, Node *n) {
   switch (n->kind) {
   case NK_RelaxVar: {
@@ -50,7 +70,7 @@ HostValue *graph_operand(GraphLower *g, Node *n) {
       error_raisef("LowerError", n->span,
                    "'%s' has no value here: functions that capture variables can't be compiled",
                    AS(RelaxVar, n)->name);
-    return v;
+    return v->argument ? fetched(g, v, AS(RelaxVar, n)->name) : v;
   }
   case NK_Constant: return constant(g, AS(Constant, n));
   case NK_GlobalVar: return graph_closure(g, n, (HostValueVec){0});
@@ -263,34 +283,66 @@ static void bind_tuple_dims(GraphLower *g, HostValue *tuple, Node *sinfo) {
   }
 }
 
+/* An argument as tvms_arg_tensors reads it: all that no other argument must tell. */
+static void declare_tensor(Str *params, RelaxVar *p, int index) {
+  TensorStructInfo *t = AS(TensorStructInfo, p->sinfo);
+  int code = dtype_is_void(t->elem) ? 255 : dtype_dlpack_code(t->elem);
+  str_printf(params, "%d %d %d %d %d %d %s ", index, t->ndim, code, t->elem.bits, t->elem.lanes,
+             (int)strlen(p->name), p->name);
+  NodeVec dims = {0};
+  bool is_known = sinfo_tensor_shape(p->sinfo, &dims);
+  for (int k = 0; k < t->ndim; k++) {
+    int64_t extent;
+    bool is_number = is_known && expr_is_const_int(dims.at[k], &extent);
+    str_printf(params, "%" PRId64 " ", is_number ? extent : -1);
+  }
+}
+
+static void check_tensors(GraphLower *g, Function *f) {
+  Host *h = g->host;
+  Str params = {0};
+  for (int i = 0; i < f->params.len; i++)
+    if (IS(TensorStructInfo, sinfo_of(f->params.at[i])))
+      declare_tensor(&params, AS(RelaxVar, f->params.at[i]), i);
+  if (!params.len) return;
+  NodeVec args =
+      NODES(h->frame, host_text(h, h->name), host_text(h, str_text(&params)), h->args, h->types,
+            host_int(h, f->params.len), host_int(h, h->device.type), host_int(h, h->device.id));
+  g->addresses = host_object(h, "addresses", host_call(h, "tvms_arg_tensors", HANDLE, args));
+}
+
+/* A tensor argument, whose dims are bound, or checked later where they are no numbers. */
+static HostValue *tensor_parameter(GraphLower *g, RelaxVar *p, int i, DimCheckVec *checks) {
+  Host *h = g->host;
+  TensorStructInfo *t = AS(TensorStructInfo, p->sinfo);
+  HostValue *v = NEW(HostValue, .kind = HOST_TENSOR, .elem = t->elem, .argument = i + 1);
+  Node *object = argument_object(h, i);
+  NodeVec dims = {0};
+  bool is_known = sinfo_tensor_shape(p->sinfo, &dims);
+  for (int k = 0; k < t->ndim; k++) {
+    int64_t number;
+    Node *extent = host_call(h, "tvms_tensor_dim", INT64, NODES(object, host_int(h, k)));
+    if (is_known && expr_is_const_int(dims.at[k], &number)) extent = dims.at[k];
+    else if (!is_known) extent = host_let(h, str_format("%s_%d", p->name, k), extent);
+    vec_push(&v->dims, extent);
+  }
+  if (is_known) host_bind_dims(h, (DimCheck){p->name, object, dims, v->dims}, &g->bound, checks);
+  return v;
+}
+
 /* Dims that stand whole are bound first, for all parameters; the others are checked when all are
  * known. What is checked is known from there on. */
 static void lower_parameters(GraphLower *g, Function *f) {
   Host *h = g->host;
   DimCheckVec checks = {0};
   g->later = &checks;
+  check_tensors(g, f);
   for (int i = 0; i < f->params.len; i++) {
     RelaxVar *p = AS(RelaxVar, f->params.at[i]);
-    HostValue *v;
-    if (IS(TensorStructInfo, p->sinfo)) {
-      TensorStructInfo *t = AS(TensorStructInfo, p->sinfo);
-      Node *object = host_tensor_arg(h, i, p->name, t->ndim, t->elem);
-      v = NEW(HostValue, .kind = HOST_TENSOR, .object = object, .elem = t->elem);
-      v->type = host_let(h, str_format("%s_type", p->name), host_load(h, h->types, INT32, i));
-      NodeVec dims;
-      for (int k = 0; k < t->ndim; k++)
-        vec_push(&v->dims,
-                 host_let(h, str_format("%s_%d", p->name, k),
-                          host_call(h, "tvms_tensor_dim", INT64, NODES(object, host_int(h, k)))));
-      v->data = pointer_var_new(str_format("%s_data", p->name),
-                                dtype_is_void(t->elem) ? UINT8 : t->elem, "global", p->node.span);
-      host_let_var(h, v->data, host_call(h, "tvms_tensor_address", HANDLE, NODES(object)));
-      if (sinfo_tensor_shape(p->sinfo, &dims))
-        host_bind_dims(h, (DimCheck){p->name, object, dims, v->dims}, &g->bound, &checks);
-    } else {
-      v = graph_unpacked(g, argument_pointer(h, h->args, i, 8), argument_pointer(h, h->types, i, 4),
-                         p->sinfo, p->name);
-    }
+    HostValue *v = IS(TensorStructInfo, p->sinfo)
+                       ? tensor_parameter(g, p, i, &checks)
+                       : graph_unpacked(g, argument_pointer(h, h->args, i, 8),
+                                        argument_pointer(h, h->types, i, 4), p->sinfo, p->name);
     map_set(&g->values, p, v);
   }
   for each (Node *, p, &f->params)

@@ -40,7 +40,7 @@ static Node *found_info(Node *before, Node *after) {
   }
 }
 
-static Node *function_refreshed(Node *n) {
+Node *function_refreshed(Node *n) {
   Function f = *AS(Function, n);
   Node *ret = sinfo_finer(f.ret_sinfo, sinfo_of_result(f.params, f.body));
   if (ret == f.ret_sinfo) return n;

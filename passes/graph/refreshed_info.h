@@ -9,6 +9,8 @@
 Node *info_refreshed(Node *before, Node *after);
 /* The variable, with struct info as fine as that of its value. */
 Node *var_refreshed(Node *var, Node *value);
+/* The function, with a result as fine as that of its body. */
+Node *function_refreshed(Node *func);
 /* substitute(), and struct info that follows. */
 Node *substitute_refreshed(Node *n, const Map *map);
 

@@ -116,6 +116,7 @@ void gen_dispose(Gen *g);
 
 void gen_declare_function(Gen *g, const char *name, PrimFunc *f);
 void gen_function(Gen *g, const char *name, PrimFunc *f);
+int64_t gen_size(Node *function); /* how many nodes it has: what LLVM will have to do with it */
 /* Opens a function of this LLVM type for writing: entry block, builder, state. */
 void func_begin(Gen *g, Func *f, LLVMValueRef llvm);
 void func_end(Gen *g);                         /* closes the entry block */

@@ -80,6 +80,29 @@ static void bind_params(Gen *g, PrimFunc *f) {
   }
 }
 
+static WalkResult count_node(Walker *w, Node *n) {
+  (void)n;
+  ++*(int64_t *)w->context;
+  return WALK_ON;
+}
+
+int64_t gen_size(Node *function) {
+  int64_t n = 0;
+  Walker w = {.enter = count_node, .context = &n};
+  walk(&w, function);
+  return n;
+}
+
+/* From so many nodes on, some 2,000 calls, a host function is left as it is written: LLVM's passes
+ * over one function take more than linear time, and find nothing there that a call would notice. */
+enum { LARGE_HOST = 40000 };
+
+static void leave_large_host(Gen *g, LLVMValueRef fn, PrimFunc *f) {
+  if (gen_size(&f->node) < LARGE_HOST) return;
+  gen_attribute(g, fn, (unsigned)LLVMAttributeFunctionIndex, "optnone", 0);
+  gen_attribute(g, fn, (unsigned)LLVMAttributeFunctionIndex, "noinline", 0);
+}
+
 void gen_function(Gen *g, const char *name, PrimFunc *f) {
   bool packed = lowered_is_packed(f);
   LLVMValueRef fn = map_get(&g->functions, str_intern(name));
@@ -88,6 +111,7 @@ void gen_function(Gen *g, const char *name, PrimFunc *f) {
                 .fp_flags = g->fp_flags,
                 .result = packed ? VOID_TYPE : f->ret_dtype};
   if (dict_get_int(f->attrs, "tvms.fp_contract", 0)) state.fp_flags |= LLVMFastMathAllowContract;
+  if (packed) leave_large_host(g, fn, f);
   func_begin(g, &state, fn);
   debug_function(g, name, f->node.span);
   bind_params(g, f);

@@ -11,19 +11,6 @@
 /* From so many nodes on it pays to cut off another part: some tenths of a second of LLVM. */
 enum { PART_NODES = 4000 };
 
-static WalkResult count_node(Walker *w, Node *n) {
-  (void)n;
-  ++*(int64_t *)w->context;
-  return WALK_ON;
-}
-
-static int64_t size_of(Node *function) {
-  int64_t n = 0;
-  Walker w = {.enter = count_node, .context = &n};
-  walk(&w, function);
-  return n;
-}
-
 /* ---- which function is in which part ---- */
 
 static int number_of_parts(Node *module, const Target *target, bool in_process, int most) {
@@ -31,7 +18,7 @@ static int number_of_parts(Node *module, const Target *target, bool in_process, 
   bool told = target_option_int(target, "debug-info") || (in_process && jit_has_listeners());
   if (told || params_of(module).len) return 1;
   for each (Node *, f, &AS(IRModule, module)->functions)
-    if (IS(PrimFunc, *f)) nodes += size_of(*f);
+    if (IS(PrimFunc, *f)) nodes += gen_size(*f);
   int64_t n = 1 + nodes / PART_NODES;
   return n < most ? (int)n : most;
 }
@@ -47,7 +34,7 @@ static void divide(Parts *p, Node *module) {
       int least = 0;
       for (int k = 1; k < p->n && pass; k++)
         if (load[k] < load[least]) least = k;
-      load[least] += size_of(f);
+      load[least] += gen_size(f);
       vec_push(&p->at[least].gen.bodies, i);
     }
 }

@@ -94,6 +94,7 @@ static void *check_tensor(const char *what, TvmsValue value, int type, int ndim,
 }
 
 #define WHAT_SIZE 300
+#define NAME_SIZE 200
 static const DLDevice cpu = {kDLCPU, 0};
 
 static const char *argument_text(char *out, const char *func, const char *param) {
@@ -117,6 +118,87 @@ void *tvms_arg_device_tensor(void *func, void *param, void *args, void *types, i
   DLDevice device = {(DLDeviceType)device_type, device_id};
   return check_tensor(argument_text(what, func, param), ((TvmsValue *)args)[index],
                       ((int *)types)[index], ndim, want, device);
+}
+
+/* ---- all tensors among the arguments ---- */
+
+/* The number at *at, and the space behind it. */
+static int64_t number_at(const char **at) {
+  const char *p = *at;
+  bool is_negative = *p == '-';
+  int64_t n = 0;
+  for (p += is_negative; *p != ' '; p++) n = n * 10 + (*p - '0');
+  *at = p + 1;
+  return is_negative ? -n : n;
+}
+
+typedef struct Param {
+  int index, ndim, name_length;
+  DLDataType dtype;
+  const char *name;
+} Param;
+
+static Param param_at(const char **at) {
+  Param p = {.index = (int)number_at(at)};
+  p.ndim = (int)number_at(at);
+  p.dtype.code = (uint8_t)number_at(at);
+  p.dtype.bits = (uint8_t)number_at(at);
+  p.dtype.lanes = (uint16_t)number_at(at);
+  p.name_length = (int)number_at(at);
+  p.name = *at;
+  *at += p.name_length + 1;
+  return p;
+}
+
+/* One that nothing is to be said about: texts are made for the others only. */
+static bool is_as_declared(const Param *p, const DLTensor *t, DLDevice device) {
+  bool same = t && t->ndim == p->ndim && tvms__dtype_same(p->dtype, t->dtype) &&
+              t->device.device_type == device.device_type &&
+              t->device.device_id == device.device_id && !t->strides && t->data;
+  size_t align =
+      same ? tvms__dtype_element_bytes((DLDataType){p->dtype.code, p->dtype.bits, 1}) : 0;
+  return align && (uintptr_t)tvms_tensor_address((void *)(uintptr_t)t) % align == 0;
+}
+
+/* The arguments that a text of tvms_arg_tensors speaks of. */
+typedef struct Arguments {
+  const char *func;
+  const TvmsValue *values;
+  const int *types;
+  DLDevice device;
+} Arguments;
+
+static int check_declared(const Arguments *a, const Param *p) {
+  const DLTensor *plain = a->types[p->index] == TVMS_TENSOR ? a->values[p->index].p : NULL;
+  if (is_as_declared(p, plain, a->device)) return 0;
+  char name[NAME_SIZE], what[WHAT_SIZE];
+  snprintf(name, sizeof name, "%.*s", p->name_length, p->name);
+  bool fits = check_tensor(argument_text(what, a->func, name), a->values[p->index],
+                           a->types[p->index], p->ndim, p->dtype, a->device);
+  return fits ? 0 : -1;
+}
+
+static int check_extent(const Arguments *a, const Param *p, int axis, int64_t extent) {
+  DLTensor *t = a->values[p->index].p;
+  if (extent < 0 || t->shape[axis] == extent) return 0;
+  char name[NAME_SIZE];
+  snprintf(name, sizeof name, "%.*s", p->name_length, p->name);
+  return tvms_check_dim((void *)(uintptr_t)a->func, name, t, axis, extent, NULL);
+}
+
+void *tvms_arg_tensors(void *frame, void *func, void *params, void *args, void *types, int32_t n,
+                       int32_t device_type, int32_t device_id) {
+  void **addresses = tvms_frame_alloc(frame, (int64_t)sizeof *addresses * n);
+  if (!addresses) return NULL;
+  Arguments a = {func, args, types, {(DLDeviceType)device_type, device_id}};
+  for (const char *at = params; *at;) {
+    Param p = param_at(&at);
+    if (check_declared(&a, &p)) return NULL;
+    for (int axis = 0; axis < p.ndim; axis++)
+      if (check_extent(&a, &p, axis, number_at(&at))) return NULL;
+    addresses[p.index] = tvms_tensor_address(a.values[p.index].p);
+  }
+  return addresses;
 }
 
 void *tvms_value_tensor(void *value, void *type, void *what, int32_t ndim, int32_t code,

@@ -567,6 +567,33 @@ TEST(runtime_check_messages_name_everything) {
   tvms_release(x);
 }
 
+TEST(runtime_check_of_all_tensor_arguments) {
+  TvmsTensor *w = tensor(2, (int64_t[]){5, 3}, FLOAT32_DL);
+  TvmsTensor *x = tensor(3, (int64_t[]){1, 2, 3}, (DLDataType){kDLInt, 64, 1});
+  TvmsValue args[] = {{.p = w}, {.i = 3}, {.p = x}};
+  int types[] = {TVMS_TENSOR, TVMS_INT, TVMS_TENSOR};
+  void *frame = tvms_frame_begin();
+#define ADDRESSES(params) tvms_arg_tensors(frame, "main", params, args, types, 3, kDLCPU, 0)
+  void **at = ADDRESSES("0 2 2 32 1 4 w: 1 5 -1 2 3 0 64 1 1 x -1 -1 3 ");
+  CHECK(at && at[0] == tvms_tensor_data(w) && at[2] == tvms_tensor_data(x));
+  CHECK(ADDRESSES("") != NULL);
+  CHECK(ADDRESSES("0 -1 255 0 0 1 w 2 -1 0 64 1 1 x ") != NULL);
+  CHECK(ADDRESSES("2 3 0 64 1 1 x 1 2 3 0 2 2 32 1 4 w: 1 5 4 ") == NULL);
+  CHECK(last_error_is("main: argument 'w: 1' has shape (5, 3), but dimension 1 must be 4"));
+  CHECK(ADDRESSES("0 2 2 64 1 1 w 5 3 ") == NULL);
+  CHECK(last_error_is(
+      "main: argument 'w' must be a float64 tensor of 2 dimensions, but is float32 of 2"));
+  CHECK(ADDRESSES("1 1 2 32 1 1 n 3 ") == NULL);
+  CHECK(last_error_is("main: argument 'n' must be a float32 tensor of 1 dimension, but is an int"));
+  DLTensor dl = {tvms_tensor_data(w), {kDLCPU, 0}, 2, FLOAT32_DL, (int64_t[]){5, -3}, NULL, 0};
+  args[0].p = &dl, types[0] = TVMS_DLTENSOR;
+  CHECK(ADDRESSES("0 2 2 32 1 1 w 5 3 ") == NULL);
+  CHECK(last_error_is("main: argument 'w': dimension 1 of shape (5, -3) is negative"));
+  tvms_frame_fail(frame);
+  tvms_release(w);
+  tvms_release(x);
+}
+
 TEST(runtime_check_refuses_unsound_memory) {
   float memory[8] = {0};
   int64_t shape[] = {2, 2}, strides[] = {1, 2};
