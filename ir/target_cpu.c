@@ -29,25 +29,25 @@ typedef struct Cpu {
 } Cpu;
 typedef struct Arch {
   const char *prefix;
-  int bits, registers;
+  int bits, registers, cores;
 } Arch;
 
 static const Feature features[] = {
 #define FEATURE(name, bits, registers, implied, host) {name, bits, registers, implied},
 #define CPU(prefix, features)
-#define ARCH(prefix, bits, registers)
+#define ARCH(prefix, bits, registers, cores)
 #include "ir/target_cpu.def"
 };
 static const Cpu cpus[] = {
 #define FEATURE(name, bits, registers, implied, host)
 #define CPU(prefix, features) {prefix, features},
-#define ARCH(prefix, bits, registers)
+#define ARCH(prefix, bits, registers, cores)
 #include "ir/target_cpu.def"
 };
 static const Arch archs[] = {
 #define FEATURE(name, bits, registers, implied, host)
 #define CPU(prefix, features)
-#define ARCH(prefix, bits, registers) {prefix, bits, registers},
+#define ARCH(prefix, bits, registers, cores) {prefix, bits, registers, cores},
 #include "ir/target_cpu.def"
 };
 
@@ -107,7 +107,7 @@ static FeatureSet host_features(void) {
 #endif
 #define FEATURE(name, bits, registers, implied, host) set |= (FeatureSet)(host) << row++;
 #define CPU(prefix, features)
-#define ARCH(prefix, bits, registers)
+#define ARCH(prefix, bits, registers, cores)
 #include "ir/target_cpu.def"
   return set;
 }
@@ -156,7 +156,7 @@ static FeatureSet features_of(const Target *t) {
 /* The widest registers that the architecture or a feature brings. */
 static Arch registers_of(const Target *t) {
   const char *triple = target_option(t, "mtriple");
-  Arch out = {"", 64, 16};
+  Arch out = {"", 64, 16, 0};
   for (int i = 0; i < LENGTH(archs); i++)
     if (str_begins(*triple ? triple : host_arch(), archs[i].prefix)) out = archs[i];
   FeatureSet set = features_of(t);
@@ -186,7 +186,8 @@ TargetCpu target_cpu(const Target *t) {
   int64_t l2 = cache_bytes(t, "l2-size", _SC_LEVEL2_CACHE_SIZE, 512 << 10);
   /* Cores share the third cache, also with those of other systems on the machine. */
   int64_t most = 16 * l2, l3 = cache_bytes(t, "l3-size", _SC_LEVEL3_CACHE_SIZE, most);
-  return (TargetCpu){.cores = cores ? (int)cores : core_count(),
+  if (!cores) cores = a.cores ? a.cores : core_count();
+  return (TargetCpu){.cores = (int)cores,
                      .vector_bits = bits ? (int)bits : a.bits,
                      .vector_registers = registers ? (int)registers : a.registers,
                      .l1d_bytes = cache_bytes(t, "l1d-size", _SC_LEVEL1_DCACHE_SIZE, 32 << 10),

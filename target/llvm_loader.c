@@ -13,7 +13,8 @@ static void *open_library(void) {
   const char *path = installed_file(LIBRARY);
   if (!path)
     error_raisef("CompileError", (Span){0},
-                 "the llvm back end is not installed: there is no " LIBRARY " beside the program or "
+                 "the llvm back end is not installed: there is no " LIBRARY
+                 " beside the program or "
                  "in ../lib/tvms");
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library)

@@ -43,10 +43,9 @@ static HostValue *constant(GraphLower *g, Constant *c) {
   return NEW(HostValue, .kind = HOST_TENSOR, .data = data, .dims = dims, .elem = c->data->elem);
 }
 
-/* The pointer in the array of arguments, whose elements have 64 bits wherever pointers have less.
- */
-static Node *argument_object(Host *h, int index) {
-  return expr_call("reinterpret", HANDLE, NODES(host_load(h, h->args, INT64, index)), h->span);
+/* A pointer in an array whose elements have 64 bits, also where pointers have less. */
+static Node *pointer_at(Host *h, Node *array, int index) {
+  return expr_call("reinterpret", HANDLE, NODES(host_load(h, array, INT64, index)), h->span);
 }
 
 /* A tensor argument, read from the array of arguments where it is used. */
@@ -54,11 +53,11 @@ static HostValue *fetched(GraphLower *g, const HostValue *argument, const char *
   Host *h = g->host;
   HostValue *v = gc_copy(argument, sizeof *argument);
   int i = argument->argument - 1;
-  v->object = argument_object(h, i);
+  v->object = pointer_at(h, h->args, i);
   v->type = host_load(h, h->types, INT32, i);
   v->data = pointer_var_new(str_format("%s_data", name), dtype_is_void(v->elem) ? UINT8 : v->elem,
                             "global", h->span);
-  host_let_var(h, v->data, host_load(h, g->addresses, HANDLE, i));
+  host_let_var(h, v->data, pointer_at(h, g->addresses, i));
   return v;
 }
 
@@ -316,7 +315,7 @@ static HostValue *tensor_parameter(GraphLower *g, RelaxVar *p, int i, DimCheckVe
   Host *h = g->host;
   TensorStructInfo *t = AS(TensorStructInfo, p->sinfo);
   HostValue *v = NEW(HostValue, .kind = HOST_TENSOR, .elem = t->elem, .argument = i + 1);
-  Node *object = argument_object(h, i);
+  Node *object = pointer_at(h, h->args, i);
   NodeVec dims = {0};
   bool is_known = sinfo_tensor_shape(p->sinfo, &dims);
   for (int k = 0; k < t->ndim; k++) {

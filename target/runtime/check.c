@@ -188,7 +188,7 @@ static int check_extent(const Arguments *a, const Param *p, int axis, int64_t ex
 
 void *tvms_arg_tensors(void *frame, void *func, void *params, void *args, void *types, int32_t n,
                        int32_t device_type, int32_t device_id) {
-  void **addresses = tvms_frame_alloc(frame, (int64_t)sizeof *addresses * n);
+  int64_t *addresses = tvms_frame_alloc(frame, (int64_t)sizeof *addresses * n);
   if (!addresses) return NULL;
   Arguments a = {func, args, types, {(DLDeviceType)device_type, device_id}};
   for (const char *at = params; *at;) {
@@ -196,7 +196,7 @@ void *tvms_arg_tensors(void *frame, void *func, void *params, void *args, void *
     if (check_declared(&a, &p)) return NULL;
     for (int axis = 0; axis < p.ndim; axis++)
       if (check_extent(&a, &p, axis, number_at(&at))) return NULL;
-    addresses[p.index] = tvms_tensor_address(a.values[p.index].p);
+    addresses[p.index] = (int64_t)(uintptr_t)tvms_tensor_address(a.values[p.index].p);
   }
   return addresses;
 }

@@ -574,8 +574,8 @@ TEST(runtime_check_of_all_tensor_arguments) {
   int types[] = {TVMS_TENSOR, TVMS_INT, TVMS_TENSOR};
   void *frame = tvms_frame_begin();
 #define ADDRESSES(params) tvms_arg_tensors(frame, "main", params, args, types, 3, kDLCPU, 0)
-  void **at = ADDRESSES("0 2 2 32 1 4 w: 1 5 -1 2 3 0 64 1 1 x -1 -1 3 ");
-  CHECK(at && at[0] == tvms_tensor_data(w) && at[2] == tvms_tensor_data(x));
+  const int64_t *at = ADDRESSES("0 2 2 32 1 4 w: 1 5 -1 2 3 0 64 1 1 x -1 -1 3 ");
+  CHECK(at && at[0] == (intptr_t)tvms_tensor_data(w) && at[2] == (intptr_t)tvms_tensor_data(x));
   CHECK(ADDRESSES("") != NULL);
   CHECK(ADDRESSES("0 -1 255 0 0 1 w 2 -1 0 64 1 1 x ") != NULL);
   CHECK(ADDRESSES("2 3 0 64 1 1 x 1 2 3 0 2 2 32 1 4 w: 1 5 4 ") == NULL);
