@@ -337,6 +337,9 @@ typedef struct OpInfo {
   /* A PrimFunc that computes the call (parameters: its tensor operands in order, then the outputs),
    * and whose symbolic dimensions are the call's own; NULL if the operator has no compute. */
   Node *(*legalize)(const struct OpInfo *op, Node *call);
+  /* Dims that the rule of `infer` takes to be equal and could not prove so: pairs, found and
+   * expected. */
+  NodeVec (*assumed)(const struct OpInfo *op, Node *call);
   void *definition; /* of lang */
 } OpInfo;
 const OpInfo *op_info(const char *name);  /* NULL if there is no such operator */

@@ -254,6 +254,16 @@ static Node *run_rule(const OpDefinition *d, Node *node) {
   return i.result;
 }
 
+/* The rule is run again: what is known of a call is its struct info, not how that was found. */
+static NodeVec assumed_by_call(const OpInfo *info, Node *node) {
+  NodeVec pairs = {0}, *outer = te_note_assumed(&pairs);
+  Inference i = {.definition = definition_of(info), .call = node};
+  Error *e = run_library(infer_with_rule, &i);
+  te_note_assumed(outer);
+  if (e) raise_about_call(info, e, node->span);
+  return pairs;
+}
+
 static Node *infer_call(const OpInfo *info, Node *node) {
   return op_infer(definition_of(info), node, run_rule);
 }
@@ -422,6 +432,7 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   d->info.has_layout_rule = !value_is_none(d->layout);
   d->info.has_gradient = !value_is_none(d->gradient);
   d->info.infer = infer_call;
+  d->info.assumed = assumed_by_call;
   d->info.legalize = legalize_call;
   d->info.definition = d;
   d->op = op_get(d->info.name);

@@ -279,15 +279,40 @@ static Analyzer *dims_analyzer(Node *a, Node *b) {
   return facts;
 }
 
-/* Are two dims equal? True, False, or None where that can't be told. */
-static Value te_same_dim(BuiltinCall *call) {
+typedef enum { DIMS_SAME, DIMS_DIFFER, DIMS_UNKNOWN } DimsAre;
+
+static DimsAre compare_dims(BuiltinCall *call) {
   if (ARG(0).type == &type_int && ARG(1).type == &type_int)
-    return value_bool(ARG(0).integer == ARG(1).integer);
-  if (ARG(0).type == &type_node && ARG(0).node == ARG(1).node) return value_bool(true);
+    return ARG(0).integer == ARG(1).integer ? DIMS_SAME : DIMS_DIFFER;
+  if (ARG(0).type == &type_node && ARG(0).node == ARG(1).node) return DIMS_SAME;
   Node *a = to_expr(ARG(0), SPAN(0)), *b = to_expr(ARG(1), SPAN(1));
   Analyzer *facts = dims_analyzer(a, b);
-  if (arith_can_prove_equal(facts, a, b)) return value_bool(true);
-  return arith_can_prove_different(facts, a, b) ? value_bool(false) : value_none();
+  if (arith_can_prove_equal(facts, a, b)) return DIMS_SAME;
+  return arith_can_prove_different(facts, a, b) ? DIMS_DIFFER : DIMS_UNKNOWN;
+}
+
+/* Are two dims equal? True, False, or None where that can't be told. */
+static Value te_same_dim(BuiltinCall *call) {
+  DimsAre are = compare_dims(call);
+  return are == DIMS_UNKNOWN ? value_none() : value_bool(are == DIMS_SAME);
+}
+
+static NodeVec *assumed; /* pairs of dims; NULL: nobody asks */
+
+NodeVec *te_note_assumed(NodeVec *pairs) {
+  NodeVec *outer = assumed;
+  assumed = pairs;
+  return outer;
+}
+
+/* Must two dims differ? Where that can't be told they are taken to be equal, which is noted. */
+static Value te_differ(BuiltinCall *call) {
+  DimsAre are = compare_dims(call);
+  if (are == DIMS_UNKNOWN && assumed) {
+    vec_push(assumed, to_expr(ARG(0), SPAN(0)));
+    vec_push(assumed, to_expr(ARG(1), SPAN(1)));
+  }
+  return value_bool(are == DIMS_DIFFER);
 }
 
 /* A dim in a simpler form; an int if it is a constant. */
@@ -329,6 +354,8 @@ static const Builtin te_names[] = {
     {"reduce", "reducer, sources, axis, where=None, init=None", te_reduce,
      "reduction by a T.comm_reducer"},
     {"same_dim", "a, b", te_same_dim, "are two dims equal? None: not known"},
+    {"differ", "a, b", te_differ,
+     "must two dims differ? Else they are taken to be equal, and compared at run time"},
     {"simplify", "expr", te_simplify, "a simpler form of a dim"},
     {"create_prim_func", "ops, index_dtype_override=None", te_create_prim_func,
      "a PrimFunc of operands and results"},

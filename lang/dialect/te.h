@@ -50,6 +50,9 @@ typedef struct TeScope {
 } TeScope;
 TeScope te_scope_begin(void);
 void te_scope_end(TeScope outer);
+/* Pairs of dims that te.differ takes to be equal go there from now on (NULL: nowhere); gives where
+ * they went. */
+NodeVec *te_note_assumed(NodeVec *pairs);
 bool te_in_operator(void);       /* between the two */
 bool te_set_in_operator(bool x); /* gives what it was */
 

@@ -2,6 +2,7 @@
  *
  * A loaded module lives in collected memory. What only the runtime points to is held by `live`. */
 #include "target/interp/interp.h"
+#include "passes/passes.h"
 #include <ffi.h>
 
 /* ---- what must stay while the runtime has it ---- */
@@ -111,6 +112,7 @@ static void release_module(void *state) {
 
 static TvmsModule *load(Node *node, const Target *target) {
   bool is_sim = str_same(target->kind, "sim");
+  if (!is_sim) node = pass_find("CheckDims")->run(node, NULL);
   Module *m = NEW(Module, .node = node, .index = module_index(node), .target = target,
                   .checks = is_sim && target_option_int(target, "sanitize"));
   IRModule *ir = AS(IRModule, node);
