@@ -3,10 +3,10 @@
  * The def's parameters are the signature; what they are annotated with (op.h) tells operands from
  * attributes. Its body computes the result with te; without one but for the docstring the operator
  * has no compute: run= is then a function of the language that computes it from values, at run
- * time. infer= gives the struct info from that of the operands, normalize= and sugar= the normal
- * form of a call (op_call.c). pattern=, commutes=, mixed_precision=, layout= and gradient= are for
- * passes: stdlib/pass/ says what its functions are called with. A file of stdlib is read when one
- * of its names is first asked for. */
+ * time; True says that the runtime has it (target/runtime/dynamic.c). infer= gives the struct info
+ * from that of the operands, normalize= and sugar= the normal form of a call (op_call.c). pattern=,
+ * commutes=, mixed_precision=, layout= and gradient= are for passes: stdlib/pass/ says what its
+ * functions are called with. A file of stdlib is read when one of its names is first asked for. */
 #include "lang/dialect/op.h"
 #include "lang/dialect/packed.h"
 #include "lang/dialect/stdlib.h"
@@ -433,7 +433,7 @@ static Value define_op(Env *env, Ast *definition, CallArgs *args) {
   d->info.definition = d;
   d->op = op_get(d->info.name);
   op_register(&d->info);
-  if (!value_is_none(run)) register_run(d->info.name, run, args->span);
+  if (!value_is_none(run) && run.type != &type_bool) register_run(d->info.name, run, args->span);
   return value_none();
 }
 

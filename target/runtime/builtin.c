@@ -205,7 +205,7 @@ static const BuiltinRow own_rows[] = {{"relax.print", print},
                                       {"relax.assert_op", assert_op},
                                       {"effect.print", effect_print},
                                       {NULL, NULL}};
-static const BuiltinRow *const tables[] = {own_rows, tvms__kv_cache_rows};
+static const BuiltinRow *const tables[] = {own_rows, tvms__kv_cache_rows, tvms__dynamic_rows};
 
 TvmsFunc *tvms__builtin_find(const char *name) {
   TvmsFunc *f = NULL;

@@ -111,10 +111,6 @@ static int give(TvmsValue *ret, int *ret_type, TvmsTuple *cache) {
 
 /* ---- the packed functions ---- */
 
-#define PACKED(name)                                                                               \
-  static int name(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret,      \
-                  int *ret_type)
-
 /* create(rows, shape, used): room for shape[0] rows; the first `used` of `rows` count. */
 PACKED(create) {
   (void)self;

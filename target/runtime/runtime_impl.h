@@ -96,7 +96,11 @@ typedef struct BuiltinRow {
   const char *name;
   TvmsPackedFunc fn;
 } BuiltinRow;
-extern const BuiltinRow tvms__kv_cache_rows[];
+/* The head of a packed function. */
+#define PACKED(name)                                                                               \
+  static int name(void *self, const TvmsValue *args, const int *types, int n, TvmsValue *ret,      \
+                  int *ret_type)
+extern const BuiltinRow tvms__kv_cache_rows[], tvms__dynamic_rows[];
 
 /* Registers a function of a shared library that has it (shim.c); -1 and an error if none has. */
 int tvms__shim_add(const char *name);
