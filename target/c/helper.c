@@ -124,11 +124,14 @@ const char *c_bits_function(CGen *g, DataType to, DataType from) {
   return g->dialect->bits ? g->dialect->bits(to, from) : c_helper(g, "bits", to, from);
 }
 
-/* -0 is NaN in some formats. */
+/* -0 is NaN in some formats; one holds powers of two. */
 static const char *of_format(const char *name, DataType t) {
   bool widens = str_same(name, "widen"), narrows = str_same(name, "narrow");
-  if ((!widens && !narrows) || !small_float_of(t).zero_is_nan) return name;
-  return widens ? "widen_zero_nan" : "narrow_zero_nan";
+  if (!widens && !narrows) return name;
+  SmallFloat f = small_float_of(t);
+  if (f.is_power) return widens ? "widen_power" : "narrow_power";
+  if (f.zero_is_nan) return widens ? "widen_zero_nan" : "narrow_zero_nan";
+  return name;
 }
 
 const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {
