@@ -134,11 +134,19 @@ static const char *of_format(const char *name, DataType t) {
   return name;
 }
 
-const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {
+static const CHelper *find_helper(CGen *g, const char *name, DataType t) {
   name = of_format(name, t);
   if (g->dialect->helper) name = g->dialect->helper(name, t);
   const CHelper *row = row_of(g->dialect->helpers, name);
-  if (!row && !g->dialect->type) row = row_of(helpers, name);
+  return row || g->dialect->type ? row : row_of(helpers, name);
+}
+
+bool c_has_format(CGen *g, DataType t) {
+  return small_float_known(t) && find_helper(g, "widen", t) != NULL;
+}
+
+const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {
+  const CHelper *row = find_helper(g, name, t);
   REQUIRE(row, "there is no helper '%s'", name);
   const char *c_name = str_intern(expand(g, row->c_name, "", t, from));
   if (map_has(&g->helpers, c_name)) return c_name;
