@@ -20,6 +20,15 @@ expect 0 'A  float32[3, 3]' "$tvms" inspect "$wide/model.onnx"
 expect 0 'MatMul    1      18     9' "$tvms" inspect "$wide/model.onnx"
 expect 2 'which file?' "$tvms" inspect
 
+# Dims that have names: figures for some of them, a script with numbers in their place.
+symbolic=$cases/F14_shape_of_reshape_symbolic/model.onnx
+dim=$("$tvms" inspect "$symbolic" | sed -n 's/^figures are for \([A-Za-z_0-9]*\) = 1.*/\1/p')
+expect 0 "figures are for $dim = 5" "$tvms" inspect "$symbolic" --dims "$dim=5"
+expect 1 "no input has a dim 'none'; its named dims: $dim" "$tvms" inspect "$symbolic" --dims none=5
+expect 1 "write NAME=NUMBER" "$tvms" import "$symbolic" --dims "$dim=many" -o fixed.tvms
+expect 0 '' "$tvms" import "$symbolic" --dims "$dim=5" -o fixed.tvms
+expect 1 '' grep -q "\"$dim\"" fixed.tvms
+
 # Run: files in, files out.
 set -- --input "A=$d/input_0.pb" --input "B=$d/input_1.pb" --input="D=$d/input_2.pb"
 expect 0 'values/Y.npy: float32[3, 4]' "$tvms" run "$wide/model.onnx" "$@" --output values
