@@ -20,6 +20,13 @@ expect 0 'A  float32[3, 3]' "$tvms" inspect "$wide/model.onnx"
 expect 0 'MatMul    1      18     9' "$tvms" inspect "$wide/model.onnx"
 expect 2 'which file?' "$tvms" inspect
 
+# Long work shows what it is at on a terminal, and leaves nothing of that; elsewhere it is silent.
+long=$cases/../light/densenet121/model.onnx
+expect 0 'compiling to machine code' script -qec "'$tvms' build '$long' -o long.so" /dev/null
+[ "$(tr '\r' '\n' <out | tail -n 1 | tr -d '\033[K')" = "" ] || fail "a line of progress is left"
+expect 0 '' "$tvms" build "$wide/model.onnx" -o wide.so
+same ''
+
 # Dims that have names: figures for some of them, a script with numbers in their place.
 symbolic=$cases/F14_shape_of_reshape_symbolic/model.onnx
 dim=$("$tvms" inspect "$symbolic" | sed -n 's/^figures are for \([A-Za-z_0-9]*\) = 1.*/\1/p')
