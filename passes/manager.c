@@ -1,4 +1,5 @@
 /* manager.c -- runs a pipeline, and what stands around each pass: printing, verifying, timing. */
+#include "ir/support/progress.h"
 #include "passes/passes.h"
 #include "passes/graph/refreshed_info.h"
 #include <time.h>
@@ -85,6 +86,7 @@ Node *pipeline_run(const Pipeline *p, Node *module, const Target *target,
   const Instruments *in = instruments ? instruments : &none;
   Str times = {0};
   for each (PassCall, call, p) {
+    progress_show("%s, pass %d of %d", call->pass->name, (int)(call - p->at) + 1, p->len);
     if (in->print_before_all) print_module(in, "before", call, module);
     double start = now();
     Node *out = watched_pass_hook(call, module, target);
@@ -98,5 +100,6 @@ Node *pipeline_run(const Pipeline *p, Node *module, const Target *target,
     if (in->after) in->after(in->context, call->pass, module);
   }
   if (in->timing) fputs(str_text(&times), stderr);
+  progress_clear();
   return module;
 }

@@ -14,6 +14,7 @@ static const struct {
                {DTYPE_FLOAT8_E4M3FNUZ, 8, 3, 8},
                {DTYPE_FLOAT8_E5M2, 8, 2, 15},
                {DTYPE_FLOAT8_E5M2FNUZ, 8, 2, 16},
+               {DTYPE_FLOAT8_E8M0, 8, 0, 127},
                {DTYPE_FLOAT6_E2M3, 6, 3, 1},
                {DTYPE_FLOAT6_E3M2, 6, 2, 3},
                {DTYPE_FLOAT4_E2M1, 4, 1, 1}};
@@ -31,6 +32,15 @@ SmallFloat small_float_of(DataType t) {
   int i = find(t);
   REQUIRE(i >= 0, "%s has a format", dtype_text(t));
   DataType one = dtype_element(t);
+  if (formats[i].code == DTYPE_FLOAT8_E8M0)
+    return (SmallFloat){.bits = 8,
+                        .bias = 127,
+                        .size = 0xff,
+                        .last = 0xfe,
+                        .over = 0xff,
+                        .nan = 0xff,
+                        .drop = 23,
+                        .is_power = true};
   uint32_t bits = formats[i].bits, mantissa = formats[i].mantissa, bias = formats[i].bias;
   uint32_t sign = 1u << (bits - 1), nan = dtype_float_to_bits(one, __builtin_nan(""));
   return (SmallFloat){.bits = bits,

@@ -6,7 +6,9 @@
  * Narrowing: `half` and the last bit that stays are added to the bits, which then are shifted right
  * by `drop` and moved down by `rebias`. A float32 whose bits are below `normal` has a subnormal
  * result: a sum with the float32 of bits `magic` rounds at its last bit. Formats without -0 have
- * NaN in its place (`zero_is_nan`). */
+ * NaN in its place (`zero_is_nan`). Of a format that holds powers of two alone (`is_power`) the
+ * code is the exponent of a float32, but for 0, which is half of the least normal one; it has no
+ * sign. */
 #ifndef TARGET_SMALL_FLOAT_H
 #define TARGET_SMALL_FLOAT_H
 
@@ -18,7 +20,7 @@ typedef struct SmallFloat {
   uint32_t up;              /* from the place of the sign to that of a float32 */
   uint32_t last, over, nan; /* the largest finite code, that of what is larger, and NaN's */
   uint32_t drop, scale, half, rebias, normal, magic;
-  bool zero_is_nan;
+  bool zero_is_nan, is_power;
 } SmallFloat;
 
 bool small_float_known(DataType t); /* has the dtype such a format? */

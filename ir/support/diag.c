@@ -1,4 +1,5 @@
 /* diag.c -- gathers diagnostics and prints them with the source line and a caret. */
+#include "ir/support/progress.h"
 #include "ir/support/diag.h"
 #include "ir/support/gc.h"
 #include "ir/support/map.h"
@@ -215,6 +216,7 @@ static void add_json(Str *s, const Diag *d) {
 }
 
 void diag_print(FILE *out, const Diag *d, DiagForm form) {
+  progress_clear();
   if (form != DIAG_JSON) {
     print_text(out, d, form == DIAG_COLOUR);
     return;

@@ -1,4 +1,5 @@
 /* main.c -- the command line: which subcommand, or which script. */
+#include "ir/support/progress.h"
 #include "lang/tool/tool.h"
 #include "lang/builtin/builtin.h"
 #include "target/extern_library.h"
@@ -265,6 +266,7 @@ static int dispatch(int argc, char **argv) {
     return status ? status : tool_run_source(source_add("<text>", text, strlen(text)), NULL);
   }
   const Command *c = find_command(first);
+  progress_enable(isatty(STDERR_FILENO));
   if (c) return c->run(argc - 1, argv + 1);
   if (first[0] == '-' && first[1])
     return usage_error(NULL, "unknown option '%s'; `tvms --help` tells what there is", first);

@@ -44,7 +44,7 @@ Session *onnx_definitions(const char *path) {
 /* ---- import ----  */
 
 typedef struct ImportJob {
-  const char *path, *output;
+  const char *path, *output, *dims;
 } ImportJob;
 
 /* "model.tvms" -> "model.safetensors" */
@@ -57,7 +57,9 @@ static const char *weights_path(const char *output) {
 
 static void run_import(void *context) {
   const ImportJob *job = context;
-  CommandCall c = {.function = "as_script", .args = {value_str(job->path)}, .n = 1};
+  CommandCall c = {.function = "as_script",
+                   .args = {value_str(job->path), value_str(job->dims ? job->dims : "")},
+                   .n = 2};
   if (!call_command(&c)) return;
   const ValueVec *parts = value_items(c.result);
   const StrObject *text = parts->at[0].object, *weights = parts->at[1].object;
@@ -67,10 +69,12 @@ static void run_import(void *context) {
 
 int tool_import(int argc, char **argv) {
   ImportJob job = {0};
-  const Option options[] = {{"--output", 'o', &job.output, NULL,
-                             "the script to write; beside it the weights, .safetensors"}};
+  const Option options[] = {
+      {"--output", 'o', &job.output, NULL,
+       "the script to write; beside it the weights, .safetensors"},
+      {"--dims", 0, &job.dims, NULL, "\"batch=1,length=128\": named dims of inputs"}};
   int status;
-  if (!options_parse(options, 1, &argc, argv, &status)) return status;
+  if (!options_parse(options, 2, &argc, argv, &status)) return status;
   if (argc != 2) return usage_error("import", argc < 2 ? "which file?" : "one file at a time");
   if (!job.output) return usage_error("import", "where to? give -o FILE.tvms");
   job.path = argv[1];

@@ -183,6 +183,7 @@ const char *c_string(const char *text);
 const char *c_helper(CGen *g, const char *name, DataType t, DataType from);
 
 bool c_has_helper(CGen *g, const char *name, DataType t); /* the dialect, a row of its own */
+bool c_has_format(CGen *g, DataType t); /* of a small float: can it be turned into a float32? */
 /* The name of a function that gives the bits of a value of type `from` as one of type `to`. */
 const char *c_bits_function(CGen *g, DataType to, DataType from);
 /* What the names of math.h end in for a type: "f" for float. */

@@ -124,18 +124,29 @@ const char *c_bits_function(CGen *g, DataType to, DataType from) {
   return g->dialect->bits ? g->dialect->bits(to, from) : c_helper(g, "bits", to, from);
 }
 
-/* -0 is NaN in some formats. */
+/* -0 is NaN in some formats; one holds powers of two. */
 static const char *of_format(const char *name, DataType t) {
   bool widens = str_same(name, "widen"), narrows = str_same(name, "narrow");
-  if ((!widens && !narrows) || !small_float_of(t).zero_is_nan) return name;
-  return widens ? "widen_zero_nan" : "narrow_zero_nan";
+  if (!widens && !narrows) return name;
+  SmallFloat f = small_float_of(t);
+  if (f.is_power) return widens ? "widen_power" : "narrow_power";
+  if (f.zero_is_nan) return widens ? "widen_zero_nan" : "narrow_zero_nan";
+  return name;
 }
 
-const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {
+static const CHelper *find_helper(CGen *g, const char *name, DataType t) {
   name = of_format(name, t);
   if (g->dialect->helper) name = g->dialect->helper(name, t);
   const CHelper *row = row_of(g->dialect->helpers, name);
-  if (!row && !g->dialect->type) row = row_of(helpers, name);
+  return row || g->dialect->type ? row : row_of(helpers, name);
+}
+
+bool c_has_format(CGen *g, DataType t) {
+  return small_float_known(t) && find_helper(g, "widen", t) != NULL;
+}
+
+const char *c_helper(CGen *g, const char *name, DataType t, DataType from) {
+  const CHelper *row = find_helper(g, name, t);
   REQUIRE(row, "there is no helper '%s'", name);
   const char *c_name = str_intern(expand(g, row->c_name, "", t, from));
   if (map_has(&g->helpers, c_name)) return c_name;

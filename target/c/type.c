@@ -1,6 +1,5 @@
 /* type.c -- types and literals of C. */
 #include "target/c/c.h"
-#include "target/small_float.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,7 +9,7 @@ void c_check_type(CGen *g, DataType t, Span span) {
   const char *lack = g->dialect->lacks ? g->dialect->lacks(t) : NULL;
   if (lack)
     error_raisef("CompileError", span, "%s has no %s: %s", g->dialect->name, dtype_text(t), lack);
-  if (dtype_is_custom(t) || (dtype_is_mini_float(t) && !small_float_known(t)))
+  if (dtype_is_custom(t) || (dtype_is_mini_float(t) && !c_has_format(g, t)))
     error_raisef("CompileError", span, "%s has no %s", g->dialect->name, dtype_text(t));
   if (t.lanes != 1)
     error_raisef("CompileError", span, "%s: %s has no vectors here", dtype_text(t),

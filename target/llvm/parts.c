@@ -3,6 +3,7 @@
  * A part has a context of its own: all functions are declared in it, those of the part have bodies.
  * Host functions, constants and the table of exports are in the first one. How a module is cut
  * depends on the module alone, so that the same text gives the same code on all machines. */
+#include "ir/support/progress.h"
 #include "target/llvm/codegen.h"
 #include "target/params.h"
 #include <pthread.h>
@@ -79,12 +80,14 @@ static bool start(pthread_t *thread, Part *part) {
 void parts_compile(Parts *p) {
   pthread_t threads[PARTS_MAX];
   bool started[PARTS_MAX] = {false};
+  progress_show("compiling to machine code");
   for (int i = 0; i < p->n; i++) p->at[i].level = optimize_level(&p->at[i].gen);
   for (int i = 1; i < p->n; i++) started[i] = start(&threads[i], &p->at[i]);
   for (int i = 0; i < p->n; i++)
     if (!started[i]) compile(&p->at[i]);
   for (int i = 1; i < p->n; i++)
     if (started[i]) pthread_join(threads[i], NULL);
+  progress_clear();
   for (int i = 0; i < p->n; i++) {
     optimize_check(p->at[i].error);
     const char *path = p->at[i].path;

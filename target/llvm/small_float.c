@@ -47,11 +47,35 @@ static LLVMValueRef widen_any(Words w, LLVMValueRef code, SmallFloat f) {
   return as_float(w, LLVMBuildOr(b, value, sign, ""));
 }
 
+/* ---- powers of two: 0 is 2^-127, a subnormal float32 ---- */
+
+static LLVMValueRef widen_power(Words w, LLVMValueRef code) {
+  LLVMBuilderRef b = w.g->b;
+  LLVMValueRef bits = LLVMBuildShl(b, code, word(w, 23), "");
+  LLVMValueRef is_least = LLVMBuildICmp(b, LLVMIntEQ, code, word(w, 0), "");
+  bits = LLVMBuildSelect(b, is_least, word(w, 0x400000), bits, "");
+  return as_float(w, LLVMBuildSelect(b, above(w, code, 254), word(w, 0x7fc00000), bits, ""));
+}
+
+/* Ties go up, to the even one of the numbers 1 and 2; below 2^-127 there is nothing. What is less
+ * than 0 or too large is NaN. */
+static LLVMValueRef narrow_power(Words w, LLVMValueRef bits) {
+  LLVMBuilderRef b = w.g->b;
+  LLVMValueRef code = LLVMBuildAdd(b, bits, word(w, 0x400000), "");
+  code = LLVMBuildLShr(b, code, word(w, 23), "");
+  LLVMValueRef is_least = LLVMBuildICmp(b, LLVMIntULT, bits, word(w, 0x600000), "");
+  code = LLVMBuildSelect(b, is_least, word(w, 0), code, "");
+  code = LLVMBuildSelect(b, above(w, bits, 0x7f800000), word(w, 255), code, "");
+  LLVMValueRef minus_zero = LLVMBuildICmp(b, LLVMIntEQ, bits, word(w, 0x80000000), "");
+  return LLVMBuildSelect(b, minus_zero, word(w, 0), code, "");
+}
+
 LLVMValueRef small_float_widen(Gen *g, LLVMValueRef bits, DataType t) {
   Words w = words_of(g, t);
   LLVMValueRef code = LLVMBuildZExt(g->b, bits, type_of(g, w.u32), "");
   if (t.code == DTYPE_BFLOAT) return as_float(w, LLVMBuildShl(g->b, code, word(w, 16), ""));
-  return widen_any(w, code, small_float_of(t));
+  SmallFloat f = small_float_of(t);
+  return f.is_power ? widen_power(w, code) : widen_any(w, code, f);
 }
 
 /* The bits of |x|, rounded to the format's mantissa and moved down: as if there were no smallest
@@ -90,7 +114,7 @@ LLVMValueRef small_float_narrow(Gen *g, LLVMValueRef f32, DataType t) {
   LLVMValueRef sign =
       LLVMBuildAnd(b, LLVMBuildLShr(b, bits, word(w, f.up), ""), word(w, f.sign), "sign");
   LLVMValueRef size = LLVMBuildAnd(b, bits, word(w, 0x7fffffff), "size");
-  LLVMValueRef code = narrow_size(w, size, t, f);
+  LLVMValueRef code = f.is_power ? narrow_power(w, bits) : narrow_size(w, size, t, f);
   if (f.zero_is_nan) {
     LLVMValueRef is_zero = LLVMBuildICmp(b, LLVMIntEQ, code, word(w, 0), "");
     sign = LLVMBuildSelect(b, is_zero, word(w, 0), sign, "");

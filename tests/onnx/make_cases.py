@@ -46,6 +46,7 @@ def save(name, model, inputs):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
+    options.intra_op_num_threads = 1  # or each thread quantizes its own sequences
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     values = session.run(None, inputs)
     del model.graph.output[:]
@@ -187,3 +188,19 @@ qdq("qdq_gemm", "Gemm", b(3, 8), weight(8, 5), 0, 0, f(5))
 qdq("qdq_gemm_turned", "Gemm", b(3, 8), weight(5, 8), 5, 0, f(5), transB=1)
 qdq("qdq_conv_many_channels", "Conv", b(1, 4, 5, 3), weight(1500, 4, 1, 1), 1500, 0, f(1500))
 tried("ms_qlinear_average_pool", "QLinearAveragePool", {"a": b(1, 3, 7, 6), "as": s(0.05), "az": u(128), "cs": s(0.04), "cz": u(100)}, domain=MS, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+
+# ---- com.microsoft: attention of decoders, recurrence, operators that the default domain has, too ----
+tried("ms_dynamic_quantize_lstm", "DynamicQuantizeLSTM", {"x": f(5, 2, 6), "w": b(2, 6, 12, low=-127, high=127, dtype="int8"), "r": b(2, 3, 12, low=-127, high=127, dtype="int8"), "b": f(2, 24), "l": None, "h": f(2, 2, 3), "c": f(2, 2, 3), "p": None, "ws": s([0.02, 0.01]), "wz": i8([0, 0]), "rs": s([0.02, 0.03]), "rz": i8([0, 0])}, 3, domain=MS, constants=("w", "r", "ws", "wz", "rs", "rz"), hidden_size=3, direction="bidirectional")
+tried("ms_q_attention", "QAttention", {"x": b(2, 4, 8), "w": b(8, 24, low=-127, high=127, dtype="int8"), "b": f(24), "xs": s(0.02), "ws": s(0.01), "m": np.array([3, 2], "int32"), "xz": u(120), "wz": i8(0)}, domain=MS, constants=("w", "ws", "wz"), num_heads=2)
+tables = {"c": f(16, 8), "s": f(16, 8)}
+tried("ms_group_query_attention", "GroupQueryAttention", {"q": f(2, 1, 64), "k": f(2, 1, 32), "v": f(2, 1, 32), "pk": f(2, 2, 6, 16), "pv": f(2, 2, 6, 16), "e": np.array([6, 6], "int32"), "t": np.array(7, "int32"), **tables}, 3, domain=MS, num_heads=4, kv_num_heads=2, do_rotary=1)
+tried("ms_group_query_attention_packed", "GroupQueryAttention", {"q": f(2, 5, 128), "k": None, "v": None, "pk": f(2, 2, 0, 16), "pv": f(2, 2, 0, 16), "e": np.array([4, 4], "int32"), "t": np.array(5, "int32"), **tables}, 3, domain=MS, num_heads=4, kv_num_heads=2, do_rotary=1, rotary_interleaved=1, local_window_size=3)
+tried("ms_group_query_attention_cap", "GroupQueryAttention", {"q": f(1, 3, 32), "k": f(1, 3, 32), "v": f(1, 3, 32), "pk": f(1, 4, 0, 8), "pv": f(1, 4, 0, 8), "e": np.array([2], "int32"), "t": np.array(3, "int32")}, 3, domain=MS, num_heads=4, kv_num_heads=4, softcap=2.0, scale=0.4)
+tried("ms_qlinear_where", "QLinearWhere", {"c": np.array([True, False, True]), "x": b(2, 3), "xs": s(0.1), "xz": u(3), "y": b(2, 3), "ys": s(0.2), "yz": u(7), "zs": s(0.25), "zz": u(9)}, domain=MS)
+tried("ms_expand_dims", "ExpandDims", {"a": f(3, 4), "axis": np.array(-1, "int32")}, domain=MS, constants=("axis",))
+tried("ms_cdist", "CDist", {"a": f(3, 4), "b": f(5, 4)}, domain=MS, metric="euclidean")
+tried("ms_gather_block_quantized", "GatherBlockQuantized", {"t": b(5, 16), "i": np.array([[0, 3], [-1, 2]], "int64"), "s": f(5, 2), "z": b(5, 1)}, domain=MS, constants=("t", "s", "z"), block_size=16, quantize_axis=1, bits=4)
+tried("ms_pad", "Pad", {"a": f(2, 3), "p": np.array([0, 1, 1, 0], "int64"), "v": s(2)}, domain=MS, constants=("p",))
+tried("ms_trilu", "Trilu", {"a": f(3, 4)}, domain=MS, upper=0)
+tried("ms_range", "Range", {"a": s(1), "b": s(4), "c": s(0.5)}, domain=MS, constants=("a", "b", "c"))
+tried("ms_gather_nd", "GatherND", {"a": f(3, 4), "i": np.array([[0, 1], [2, 3]], "int64")}, domain=MS)

@@ -20,6 +20,22 @@ expect 0 'A  float32[3, 3]' "$tvms" inspect "$wide/model.onnx"
 expect 0 'MatMul    1      18     9' "$tvms" inspect "$wide/model.onnx"
 expect 2 'which file?' "$tvms" inspect
 
+# Long work shows what it is at on a terminal, and leaves nothing of that; elsewhere it is silent.
+long=$cases/../light/densenet121/model.onnx
+expect 0 'compiling to machine code' script -qec "'$tvms' build '$long' -o long.so" /dev/null
+[ "$(tr '\r' '\n' <out | tail -n 1 | tr -d '\033[K')" = "" ] || fail "a line of progress is left"
+expect 0 '' "$tvms" build "$wide/model.onnx" -o wide.so
+same ''
+
+# Dims that have names: figures for some of them, a script with numbers in their place.
+symbolic=$cases/F14_shape_of_reshape_symbolic/model.onnx
+dim=$("$tvms" inspect "$symbolic" | sed -n 's/^figures are for \([A-Za-z_0-9]*\) = 1.*/\1/p')
+expect 0 "figures are for $dim = 5" "$tvms" inspect "$symbolic" --dims "$dim=5"
+expect 1 "no input has a dim 'none'; its named dims: $dim" "$tvms" inspect "$symbolic" --dims none=5
+expect 1 "write NAME=NUMBER" "$tvms" import "$symbolic" --dims "$dim=many" -o fixed.tvms
+expect 0 '' "$tvms" import "$symbolic" --dims "$dim=5" -o fixed.tvms
+expect 1 '' grep -q "\"$dim\"" fixed.tvms
+
 # Run: files in, files out.
 set -- --input "A=$d/input_0.pb" --input "B=$d/input_1.pb" --input="D=$d/input_2.pb"
 expect 0 'values/Y.npy: float32[3, 4]' "$tvms" run "$wide/model.onnx" "$@" --output values
