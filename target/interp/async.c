@@ -112,8 +112,8 @@ static Scalar eval_wait(const Code *code, Frame *f) {
   int64_t over = groups_of(c, thread, n->of_products) - code_eval(n->pending, f).i;
   for (int i = 0; i < c->copies.len; i++) {
     AsyncCopy *x = c->copies.at[i];
-    bool done = x->thread == thread && x->is_product == n->of_products && x->group >= 0 &&
-                x->group < over;
+    bool done =
+        x->thread == thread && x->is_product == n->of_products && x->group >= 0 && x->group < over;
     if (!done) {
       c->copies.at[kept++] = x;
       continue;
