@@ -303,8 +303,8 @@ PtxWgmma ptx_wgmma(const Target *target, Call *n, char sign, bool a_in_registers
   if (m.c.is_float) str_add(&flags, ", 1, 1");
   if (t->takes_columns && !a_in_registers) str_printf(&flags, ", %d", turned_a);
   if (t->takes_columns) str_printf(&flags, ", %d", turned_b);
-  m.text = str_format("{ .reg .pred wgmma_adds; setp.ne.b32 wgmma_adds, 1, 0; "
-                      "wgmma.mma_async.sync.aligned.%s.%s.%s.%s %s, %s, %c%d, wgmma_adds%s; }",
+  m.text = str_format("{\n\t.reg .pred wgmma_adds;\n\tsetp.ne.b32 wgmma_adds, 1, 0;\n\t"
+                      "wgmma.mma_async.sync.aligned.%s.%s.%s.%s %s, %s, %c%d, wgmma_adds%s;\n\t}",
                       word(n, 0), m.c.is_float ? "f32" : "s32", t->ptx, t->ptx,
                       operands(sign, 0, m.c.n), a, sign, next, flags.len ? str_text(&flags) : "");
   return m;

@@ -210,7 +210,6 @@ static Value type_of_scalar(Node *n) {
 }
 
 static Value expr_attr(Value v, const char *name) {
-  if (str_same(name, "struct_info")) return type_of_scalar(v.node);
   if (str_same(name, "dtype")) return value_str(dtype_text(v.node->dtype));
   if (IS(Var, v.node) && str_same(name, "name")) return value_str(AS(Var, v.node)->name);
   if (IS(Var, v.node) && str_same(name, "type_annotation")) return type_of_var(AS(Var, v.node));
@@ -414,6 +413,8 @@ static Value special_attr(Value v, const char *name, Span span) {
 }
 
 Value node_get_attr(Value v, const char *name, Span span) {
+  bool is_scalar = node_is_expr(v.node) && !node_is_relax(v.node);
+  if (is_scalar && str_same(name, "ty")) return type_of_scalar(v.node); /* they had no struct info */
   name = name_of_then(name);
   Value x = special_attr(v, name, span);
   if (!x.type) x = node_field_attr(v.node, name);

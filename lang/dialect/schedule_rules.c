@@ -48,6 +48,13 @@ static Value target_architecture(BuiltinCall *call) {
   return value_int(target_gpu_number(target_gpu(t)));
 }
 
+static Value target_gpu_name(BuiltinCall *call) {
+  const Target *t =
+      target_parse(value_as_text(call->args[0], "a target", call->spans[0]), call->spans[0]);
+  const TargetGpu *gpu = target_gpu(t);
+  return gpu ? value_str(gpu->name) : value_none();
+}
+
 static Value target_feature(BuiltinCall *call) {
   const char *text = value_as_text(call->args[0], "a target", call->spans[0]);
   const char *feature = value_as_text(call->args[1], "a feature", call->spans[1]);
@@ -62,6 +69,7 @@ static Value target_llvm_version(BuiltinCall *call) {
 static const Builtin target_builtins[] = {
     {"attrs", "target", target_attrs, "the numbers of a processor that schedules go by"},
     {"architecture", "target", target_architecture, "80 of sm_80; 0: it is no GPU of NVIDIA's"},
+    {"gpu", "target", target_gpu_name, "sm_80 of a GPU that has this name; or None"},
     {"option", "target, name", target_number, "the number that an option of a target has"},
     {"has", "target, feature", target_feature, "has the processor a feature?"},
     {"llvm_version", "", target_llvm_version, "the major version of LLVM"}};

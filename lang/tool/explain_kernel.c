@@ -98,9 +98,13 @@ static void add_kernel(Str *s, const KernelSpeed *k) {
 static void add_heading(Str *s, const KernelSpeed *k) {
   const TargetSpeed *c = k->chip;
   double hz = c->mhz * 1e6;
-  str_printf(s, "%s, %s: %.0f SMs at %.0f MHz; %s of float32, %s of float16 by mma, %s\n", c->gpu,
+  double mma = 2 * c->tensor * c->sms * hz;
+  bool has_wgmma = str_same(c->gpu, "sm_90a");
+  str_printf(s, "%s, %s: %.0f SMs at %.0f MHz; %s of float32, %s of float16 by mma, %s%s\n", c->gpu,
              c->chip, c->sms, c->mhz, amount(2 * c->floats * c->sms * hz, "FLOP/s"),
-             amount(2 * c->tensor * c->sms * hz, "FLOP/s"), amount(c->dram * 1e9, "B/s"));
+             amount(mma, "FLOP/s"),
+             has_wgmma ? str_format("%s by wgmma, ", amount(2 * mma, "FLOP/s")) : "",
+             amount(c->dram * 1e9, "B/s"));
 }
 
 /* ---- JSON ---- */

@@ -113,6 +113,7 @@ static Node *in_threads(For *f) {
 static Node *on_device(const Regions *r, Node *n) {
   bool is_parallel = IS(For, n) && AS(For, n)->loop_kind == LOOP_PARALLEL &&
                      !touches(r, AS(For, n)->min) && !touches(r, AS(For, n)->extent);
+  if (is_parallel && expr_is_zero(AS(For, n)->extent)) return stmt_seq((NodeVec){0}, n->span);
   return is_parallel ? in_threads(AS(For, n)) : in_one_thread(n);
 }
 

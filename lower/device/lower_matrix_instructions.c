@@ -315,6 +315,14 @@ static bool is_local(Node *pointer) {
   return IS(Var, pointer) && AS(Var, pointer)->scope && str_same(AS(Var, pointer)->scope, "local");
 }
 
+/* Where kernels are checked: the sums are not there before a product was waited for. */
+static void mark_registers(Matrix *m, NodeVec *out, Call *n, int c, int count, bool begins) {
+  Span span = n->node.span;
+  NodeVec args = NODES(n->args.at[c], n->args.at[c + 1], number(count, span), number(begins, span));
+  if (m->checks)
+    vec_push(out, stmt_evaluate(expr_call("ptx_wgmma_registers", n->node.dtype, args, span), span));
+}
+
 static Node *lower_wgmma(Matrix *m, Call *n) {
   enum { A = 6, B = 10, C = 14 };
   Span span = n->node.span;
@@ -348,7 +356,9 @@ static Node *lower_wgmma(Matrix *m, Call *n) {
   Node *one = stmt_seq(
       NODES(store(total, zero, load(c, i)), repeat(k, depth, add), store(c, i, load(total, zero))),
       span);
+  mark_registers(m, &out, n, C, columns / 2, true);
   vec_push(&out, repeat(i, columns / 2, one));
+  mark_registers(m, &out, n, C, columns / 2, false);
   meet(m, &out, span);
   return stmt_seq(out, span);
 }
@@ -565,7 +575,9 @@ static Node *lower_call(Matrix *m, Node *n) {
               {"tvm_mma_sync", lower_mma_sync}};
   /* Copies that are checked come when they are waited for (target/interp/async.c). */
   bool is_async = is_intrin_call(n, "ptx_cp_async") || is_intrin_call(n, "ptx_commit_group") ||
-                  is_intrin_call(n, "ptx_wait_group");
+                  is_intrin_call(n, "ptx_wait_group") ||
+                  is_intrin_call(n, "ptx_wgmma_commit_group") ||
+                  is_intrin_call(n, "ptx_wgmma_wait_group");
   if (m->checks && is_async) return NULL;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (is_intrin_call(n, rows[i].name)) return rows[i].lower(m, AS(Call, n));

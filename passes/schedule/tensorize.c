@@ -128,6 +128,14 @@ static bool match_buffer(Match *m, Buffer *d, Buffer *h) {
                                scope_here, scope));
 }
 
+/* An index of the description in variables of the block, computed in the block's dtype. */
+static Node *index_here(const Match *m, Node *n, DataType t) {
+  Binary *both = node_is_binary(n->kind) ? (Binary *)(void *)n : NULL;
+  if (both && dtype_is_int(n->dtype))
+    return expr_binary(n->kind, index_here(m, both->a, t), index_here(m, both->b, t), n->span);
+  return expr_cast(t, substitute(n, &m->vars), n->span);
+}
+
 /* The same buffer as before, from the same offset on. Leading dimensions that the description does
  * not have stand still. */
 static bool match_access(Match *m, Node *described, NodeVec d, Node *here, NodeVec h, Node *of,
@@ -138,8 +146,7 @@ static bool match_access(Match *m, Node *described, NodeVec d, Node *here, NodeV
   int extra = h.len - d.len;
   for (int i = 0; i < h.len; i++) {
     Node *o = h.at[i];
-    if (i >= extra)
-      o = expr_sub(o, expr_cast(o->dtype, substitute(d.at[i - extra], &m->vars), o->span));
+    if (i >= extra) o = expr_sub(o, index_here(m, d.at[i - extra], o->dtype));
     o = arith_simplify(m->facts, o);
     if (mentions_own(m, o)) return unlike(m, of, of_here);
     vec_push(&offset, o);

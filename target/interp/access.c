@@ -99,12 +99,16 @@ static const char *index_text(const void *context) {
 }
 
 static void not_written(const Access *a, const char *at, const Scalar *index) {
-  bool comes = async_is_pending(at);
+  const char *comes = async_pending(at);
+  bool is_product = comes && str_same(comes, "product");
   found_fault(E0604, a->span, (Span){0}, NULL,
-              comes ? "put T.ptx_wait_group(0) and a barrier before it" : NULL,
+              is_product ? "put T.ptx_wgmma_wait_group(0) before it"
+              : comes    ? "put T.ptx_wait_group(0) and a barrier before it"
+                         : NULL,
               "%s of '%s'%s reads element [%s], %s", a->doing, name_of(a), by_thread(),
               index_text(&(Element){a, index}),
-              comes ? "whose asynchronous copy was not waited for" : "which was never written");
+              comes ? str_format("whose asynchronous %s was not waited for", comes)
+                    : "which was never written");
 }
 
 /* ---- one element ---- */

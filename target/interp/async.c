@@ -1,4 +1,5 @@
-/* async.c -- T.ptx_cp_async: copies that threads begin, put into groups, and wait for.
+/* async.c -- T.ptx_cp_async and T.ptx_wgmma: copies, and products, that threads begin, put into
+ * groups, and wait for.
  *
  * With a Checker the bytes come when the thread waits for their group; before that, what was in
  * their place counts as never written. Without one a copy is made at once. */
@@ -7,7 +8,8 @@
 /* A copy that was begun. */
 struct AsyncCopy {
   int thread;
-  int64_t group; /* of the thread's; -1: not committed */
+  int64_t group;   /* of the thread's; -1: not committed */
+  bool is_product; /* what comes are sums of T.ptx_wgmma */
   Memory *memory;
   char *to;
   int nbytes;
@@ -52,7 +54,7 @@ static Scalar eval_copy(const Code *code, Frame *f) {
   bool reads = !n->predicate || code_eval(n->predicate, f).i;
   Memory *there = memory_of(n, to, "destination"),
          *here = reads ? memory_of(n, from, "source") : NULL;
-  AsyncCopy c = {interp->thread - 1, -1, there, to, n->nbytes, n->site, {0}};
+  AsyncCopy c = {interp->thread - 1, -1, false, there, to, n->nbytes, n->site, {0}};
   Checker *checker = interp->checker;
   if (!there || (reads && !here)) return (Scalar){0};
   if (reads && here->shadow && memchr(here->shadow + (from - here->lo), 0, (size_t)n->nbytes))
@@ -71,53 +73,104 @@ static Scalar eval_copy(const Code *code, Frame *f) {
 
 /* ---- groups ---- */
 
+typedef struct WaitCode {
+  Code code;
+  const Code *pending;
+  bool of_products;
+} WaitCode;
+
+/* Groups of a thread, of copies or of products, are counted apart. */
+static const void *counter_of(int thread, bool of_products) {
+  return (const void *)(intptr_t)(2 * (thread + 1) + of_products);
+}
+
 /* How many a thread has committed: one more than the greatest number among its copies. */
-static int64_t groups_of(const Checker *c, int thread) {
-  void *n = map_get(&c->groups, (const void *)(intptr_t)(thread + 1));
-  return (intptr_t)n;
+static int64_t groups_of(const Checker *c, int thread, bool of_products) {
+  return (intptr_t)map_get(&c->groups, counter_of(thread, of_products));
 }
 
 static Scalar eval_commit(const Code *code, Frame *f) {
   Checker *c = interp->checker;
+  bool of_products = ((const WaitCode *)code)->of_products;
   int thread = interp->thread - 1;
-  (void)code, (void)f;
+  (void)f;
   if (!c) return (Scalar){0};
-  int64_t group = groups_of(c, thread);
-  for each (AsyncCopy *, x, &c->copies)
-    if ((*x)->thread == thread && (*x)->group < 0) (*x)->group = group;
-  map_set(&c->groups, (const void *)(intptr_t)(thread + 1), (void *)(intptr_t)(group + 1));
+  int64_t group = groups_of(c, thread, of_products);
+  for each (AsyncCopy *, x, &c->copies) {
+    bool is_new = (*x)->thread == thread && (*x)->group < 0 && (*x)->is_product == of_products;
+    if (is_new) (*x)->group = group;
+  }
+  map_set(&c->groups, counter_of(thread, of_products), (void *)(intptr_t)(group + 1));
   return (Scalar){0};
 }
-
-typedef struct WaitCode {
-  Code code;
-  const Code *pending;
-} WaitCode;
 
 static Scalar eval_wait(const Code *code, Frame *f) {
   Checker *c = interp->checker;
   int thread = interp->thread - 1, kept = 0;
   if (!c) return (Scalar){0};
-  int64_t over = groups_of(c, thread) - code_eval(((const WaitCode *)code)->pending, f).i;
+  const WaitCode *n = (const WaitCode *)code;
+  int64_t over = groups_of(c, thread, n->of_products) - code_eval(n->pending, f).i;
   for (int i = 0; i < c->copies.len; i++) {
     AsyncCopy *x = c->copies.at[i];
-    bool done = x->thread == thread && x->group >= 0 && x->group < over;
+    bool done =
+        x->thread == thread && x->is_product == n->of_products && x->group >= 0 && x->group < over;
     if (!done) {
       c->copies.at[kept++] = x;
       continue;
     }
-    race_note(x->memory, x->to, x->nbytes, true, x->site, place_text, NULL);
+    if (!x->is_product) race_note(x->memory, x->to, x->nbytes, true, x->site, place_text, NULL);
     land(x);
   }
   c->copies.len = kept;
   return (Scalar){0};
 }
 
-bool async_is_pending(const char *at) {
-  if (!interp->checker) return false;
+/* ---- products ---- */
+
+typedef struct RegistersCode {
+  Code code;
+  const Code *at, *offset;
+  int size, count; /* bytes of a register; registers */
+  bool begins;
+  uint32_t site;
+} RegistersCode;
+
+/* A product may add to what the ones before it make, though no one waited for them. */
+static void take_sums(Checker *c, const char *from, const char *end) {
+  int kept = 0;
+  for (int i = 0; i < c->copies.len; i++) {
+    AsyncCopy *x = c->copies.at[i];
+    bool is_here = x->is_product && x->to >= from && x->to < end;
+    if (is_here) land(x);
+    else c->copies.at[kept++] = x;
+  }
+  c->copies.len = kept;
+}
+
+static Scalar eval_registers(const Code *code, Frame *f) {
+  const RegistersCode *n = (const RegistersCode *)code;
+  Checker *c = interp->checker;
+  char *from = (char *)code_eval(n->at, f).p + code_eval(n->offset, f).i * n->size;
+  char *end = from + n->count * n->size;
+  Memory *m = memory_find(from);
+  if (!c || !m || end > m->end) return (Scalar){0}; /* its elements were checked one by one */
+  if (n->begins) return take_sums(c, from, end), (Scalar){0};
+  for (char *at = from; at < end; at += sizeof((AsyncCopy *)0)->bytes) {
+    AsyncCopy x = {interp->thread - 1, -1, true, m, at, (int)sizeof x.bytes, n->site, {0}};
+    if (end - at < x.nbytes) x.nbytes = (int)(end - at);
+    memcpy(x.bytes, at, (size_t)x.nbytes);
+    if (m->shadow) memset(m->shadow + (at - m->lo), 0, (size_t)x.nbytes);
+    vec_push(&c->copies, (AsyncCopy *)gc_copy(&x, sizeof x));
+  }
+  return (Scalar){0};
+}
+
+const char *async_pending(const char *at) {
+  if (!interp->checker) return NULL;
   for each (AsyncCopy *, x, &interp->checker->copies)
-    if (at >= (*x)->to && at < (*x)->to + (*x)->nbytes) return true;
-  return false;
+    if (at >= (*x)->to && at < (*x)->to + (*x)->nbytes)
+      return (*x)->is_product ? "product" : "copy";
+  return NULL;
 }
 
 /* ---- compiling ---- */
@@ -161,12 +214,31 @@ const Code *compile_async(Compiler *c, Call *n) {
   return &code->code;
 }
 
+static bool is_of_products(Call *n) { return str_begins(intrin_of(n->op)->name, "ptx_wgmma"); }
+
 const Code *compile_commit(Compiler *c, Call *n) {
-  return NEW(Code, eval_commit, NULL, n->node.dtype, c->span);
+  return &NEW(WaitCode, .code = {eval_commit, NULL, n->node.dtype, c->span},
+              .of_products = is_of_products(n))
+              ->code;
 }
 
 const Code *compile_wait(Compiler *c, Call *n) {
   return &NEW(WaitCode, .code = {eval_wait, NULL, n->node.dtype, c->span},
-              .pending = compile_int(c, n->args.at[0]))
+              .pending = compile_int(c, n->args.at[0]), .of_products = is_of_products(n))
               ->code;
+}
+
+const Code *compile_registers(Compiler *c, Call *n) {
+  RegistersCode *code = NEW(RegistersCode, .code = {eval_registers, NULL, n->node.dtype, c->span});
+  int64_t count = 0, begins = 0;
+  const char *name;
+  expr_is_const_int(n->args.at[2], &count);
+  expr_is_const_int(n->args.at[3], &begins);
+  code->size = element_of(n->args.at[0], n->node.dtype, &name);
+  code->at = compile_expr(c, n->args.at[0]);
+  code->offset = compile_int(c, n->args.at[1]);
+  code->count = (int)count;
+  code->begins = begins != 0;
+  code->site = site_new((Site){c->span, "product", name, false, true});
+  return &code->code;
 }

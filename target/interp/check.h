@@ -48,7 +48,7 @@ void check_launch(const PrimFunc *f);
 const DiagVec *check_result(Checker *c);
 
 /* Is a copy to this place begun, and not waited for? */
-bool async_is_pending(const char *at);
+const char *async_pending(const char *at); /* "copy" or "product"; NULL */
 
 /* ---- traffic.c: what accesses cost ---- */
 

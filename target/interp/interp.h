@@ -297,6 +297,7 @@ const Code *compile_warp_call(Compiler *c, Call *n); /* collective.c */
 const Code *compile_async(Compiler *c, Call *n);     /* async.c */
 const Code *compile_commit(Compiler *c, Call *n);
 const Code *compile_wait(Compiler *c, Call *n);
+const Code *compile_registers(Compiler *c, Call *n);
 const Code *compile_atomic(Compiler *c, Call *n); /* atomic.c; NULL: it is none */
 const char *compile_text_arg(Compiler *c, Call *n);
 _Noreturn void unsupported(Span span, const char *what);

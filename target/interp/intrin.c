@@ -314,6 +314,9 @@ static const struct {
     {"ptx_cp_async", compile_async},
     {"ptx_commit_group", compile_commit},
     {"ptx_wait_group", compile_wait},
+    {"ptx_wgmma_commit_group", compile_commit},
+    {"ptx_wgmma_wait_group", compile_wait},
+    {"ptx_wgmma_registers", compile_registers},
 };
 
 static const Code *compile_operand(Compiler *c, Call *n, int i, Operands as) {

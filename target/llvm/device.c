@@ -65,20 +65,6 @@ static void bind_dynamic_shared(Gen *g, PrimFunc *f) {
   }
 }
 
-void gen_kernel(Gen *g, const char *name, PrimFunc *f) {
-  Func state = {.sort = FUNC_DEVICE, .name = name, .fp_flags = g->fp_flags, .result = VOID_TYPE};
-  if (dict_get_int(f->attrs, "tvms.fp_contract", 0)) state.fp_flags |= LLVMFastMathAllowContract;
-  func_begin(g, &state, map_get(&g->functions, str_intern(name)));
-  bind_params(g, f);
-  bind_dynamic_shared(g, f);
-  gen_stmt(g, f->body);
-  gen_return(g, NULL);
-  func_end(g);
-  g->f = NULL;
-}
-
-/* ---- threads ---- */
-
 /* !{kernel, !"maxntidx", 64}: what is known of launches. */
 static void annotate(Gen *g, const char *key, int64_t value) {
   LLVMMetadataRef fields[] = {LLVMValueAsMetadata(g->f->llvm),
@@ -88,6 +74,23 @@ static void annotate(Gen *g, const char *key, int64_t value) {
       g->out, "nvvm.annotations",
       LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, fields, 3)));
 }
+
+void gen_kernel(Gen *g, const char *name, PrimFunc *f) {
+  Func state = {.sort = FUNC_DEVICE, .name = name, .fp_flags = g->fp_flags, .result = VOID_TYPE};
+  if (dict_get_int(f->attrs, "tvms.fp_contract", 0)) state.fp_flags |= LLVMFastMathAllowContract;
+  func_begin(g, &state, map_get(&g->functions, str_intern(name)));
+  bind_params(g, f);
+  bind_dynamic_shared(g, f);
+  /* The assembler, where it is not told of at least one block on a multiprocessor, aims at so many
+   * that it stores registers to memory. */
+  annotate(g, "minctasm", 1);
+  gen_stmt(g, f->body);
+  gen_return(g, NULL);
+  func_end(g);
+  g->f = NULL;
+}
+
+/* ---- threads ---- */
 
 static void set_range(Gen *g, LLVMValueRef v, int64_t end) {
   LLVMMetadataRef bounds[] = {LLVMValueAsMetadata(const_i32(g, 0)),

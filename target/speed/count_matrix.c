@@ -35,6 +35,37 @@ static Cost count_mma(Count *c, Call *n) {
   return cost;
 }
 
+/* By four warps, at twice the rate of mma. Operands come from shared memory, without conflicts; no
+ * one waits before T.ptx_wgmma_wait_group. */
+static Cost count_wgmma(Count *c, Call *n) {
+  enum { GROUP = 4, TURN = 128, OF_A = 6 };
+  Cost cost = cost_nothing();
+  int rows = 0, columns = 0, depth = 0, threads;
+  Node *shape = n->args.at[0], *a = n->args.at[OF_A];
+  if (IS(StringImm, shape))
+    sscanf(AS(StringImm, shape)->value, "m%dn%dk%d", &rows, &columns, &depth);
+  double groups = active_warps(c, &threads) / GROUP, sums = (double)rows * columns * depth;
+  bool held = IS(Var, a) && AS(Var, a)->scope && str_same(AS(Var, a)->scope, "local");
+  double bytes = groups * 32 * ((held ? 0 : rows) + columns); /* 32 along the sums */
+  c->out->tensor_rate = 2 * c->out->chip->tensor * rate_of(n->args.at[1]);
+  cost.busy[TENSOR_CORES] = groups * sums / c->out->tensor_rate;
+  cost.busy[SHARED_MEMORY] = bytes / TURN;
+  cost.busy[ISSUE] = groups * GROUP / SCHEDULERS;
+  c->out->flops += c->times * groups * 2 * sums;
+  c->out->tensor_flops += c->times * groups * 2 * sums;
+  c->out->shared_load_bytes += c->times * bytes;
+  c->out->wide_load_bytes += c->times * bytes;
+  c->out->shared_turns += c->times * bytes / TURN;
+  return cost;
+}
+
+static Cost count_wgmma_wait(Count *c, Call *n) {
+  Cost cost = cost_nothing();
+  (void)c;
+  if (expr_is_zero(n->args.at[0])) cost.latency[OF_TENSOR] = count_latencies[OF_TENSOR];
+  return cost;
+}
+
 static int unit_of(Node *pointer) {
   int nbytes = IS(Var, pointer) ? dtype_nbytes(AS(Var, pointer)->elem) : 0;
   return nbytes ? nbytes : 1;
@@ -89,6 +120,8 @@ Cost count_matrix_call(Count *c, Call *n, bool *is_one) {
     const char *name;
     Cost (*count)(Count *c, Call *n);
   } rows[] = {{"ptx_mma", count_mma},
+              {"ptx_wgmma", count_wgmma},
+              {"ptx_wgmma_wait_group", count_wgmma_wait},
               {"ptx_ldmatrix", count_ldmatrix},
               {"ptx_cp_async", count_cp_async},
               {"ptx_wait_group", count_wait},

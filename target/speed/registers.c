@@ -124,6 +124,7 @@ static void read_instr(Text *t, const char *at, const char *end) {
   const char *after = has_result(op) ? end_of_result(args, end) : args;
   i.defs = add_registers(t, args, after);
   i.count = i.defs + add_registers(t, after, end);
+  if (str_begins(op, "wgmma.mma")) i.count += add_registers(t, args, after); /* adds to it */
   i.is_guarded = guard != NULL;
   if (guard) i.count += add_registers(t, guard, op);
   for (int k = 0; k < i.defs; k++) t->values.at[t->operands.at[i.first + k]].defs++;

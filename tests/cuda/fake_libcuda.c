@@ -123,7 +123,10 @@ int cuDeviceGetName(char *name, int size, int device) {
 int cuDeviceGetAttribute(int *value, int key, int device) {
   int arch = number("FAKE_CUDA_ARCH", 80);
   (void)device;
-  *value = key == 75 ? arch / 10 : key == 76 ? arch % 10 : key == 97 ? (arch < 90 ? MOST_SHARED : MOST_SHARED_90) : 0;
+  *value = key == 75   ? arch / 10
+           : key == 76 ? arch % 10
+           : key == 97 ? (arch < 90 ? MOST_SHARED : MOST_SHARED_90)
+                       : 0;
   return 0;
 }
 

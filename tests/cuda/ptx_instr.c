@@ -412,7 +412,7 @@ Execute *ptx_instruction(const Instr *i) {
               {"cp", do_cp},          {"atom", do_atom},
               {"red", do_atom},       {"activemask", do_activemask},
               {"shfl", warp_shuffle}, {"ldmatrix", warp_ldmatrix},
-              {"mma", warp_mma},       {"wmma", warp_wmma},
+              {"mma", warp_mma},      {"wmma", warp_wmma},
               {"wgmma", warp_wgmma},  {"fence", do_fence}};
   static const char *const arithmetic[] = {"add",  "sub",  "mul", "mad",  "div", "rem",     "min",
                                            "max",  "neg",  "abs", "and",  "or",  "xor",     "not",

@@ -262,6 +262,7 @@ static void entry(Parser *p, PtxModule *m) {
   params(p);
   if (take(p, ".maxntid"))
     for (int i = 0; i < 3; i++) skip(p), k->threads[i] = (unsigned)number(p).value, take(p, ",");
+  if (take(p, ".minnctapersm")) skip(p), (void)number(p);
   do statement(p, &depth);
   while (depth && *p->at && !p->failed);
   /* Memory whose size is told at launch lies behind all other. */

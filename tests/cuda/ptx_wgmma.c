@@ -1,5 +1,5 @@
-/* ptx_wgmma.c -- products by four warps, whose operands lie in swizzled shared memory. They are done
- * at once: when they are waited for makes no difference here. */
+/* ptx_wgmma.c -- products by four warps, whose operands lie in swizzled shared memory. They are
+ * done at once: when they are waited for makes no difference here. */
 #include "ptx_machine.h"
 #include <stdio.h>
 #include <stdlib.h>
