@@ -165,7 +165,8 @@ static void add_region(Touched *t, const BlockRealize *conditional, Node *region
   }
   for each (MapEntry, e, &inner)
     if (e->key) map_set(&ranges, e->key, e->value);
-  part.exact = exact && iter_map_detect(mins, &ranges, NULL, facts).surjective &&
+  bool is_point = !ranges.live;
+  part.exact = exact && (is_point || iter_map_detect(mins, &ranges, NULL, facts).surjective) &&
                (!conditional || is_always_inside(conditional, region, bindings, loops, facts));
   join(t, &part, facts);
 }

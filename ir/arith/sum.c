@@ -75,6 +75,32 @@ static bool join_quotient(Analyzer *a, Linear *l) {
   return false;
 }
 
+/* k * x - k * c * (x // c) is k * (x % c), where the sum has all that x is made of. */
+static bool take_remainder(Analyzer *a, Linear *l) {
+  for (int i = 0; i < l->terms.len; i++) {
+    Node *quotient = l->terms.at[i];
+    int64_t c, k = l->coeffs.at[i];
+    if (quotient->kind != NK_FloorDiv || !expr_is_const_int(as_binary(quotient)->b, &c) || c < 2 ||
+        k % c || k == INT64_MIN)
+      continue;
+    k = -(k / c);
+    Linear x, sum, rest = without_terms(l, i, i);
+    bool has_all = exact_form(a, as_binary(quotient)->a, false, &x) && x.terms.len;
+    for (int n = 0; has_all && n < x.terms.len; n++) {
+      int64_t scaled;
+      has_all = !__builtin_mul_overflow(x.coeffs.at[n], k, &scaled) &&
+                find_exactly(&rest, x.terms.at[n], scaled) >= 0;
+    }
+    if (!has_all || !linear_combine(&rest, 1, &x, -k, &sum)) continue;
+    Node *mod =
+        arith_binary(NK_FloorMod, as_binary(quotient)->a, as_binary(quotient)->b, quotient->span);
+    if (!linear_add_term(&sum, mod, k)) continue;
+    *l = sum;
+    return true;
+  }
+  return false;
+}
+
 /* The shortest of the ways to see it: as it stands, multiplied out, with casts opened. */
 static bool shortest_form(Analyzer *a, Node *e, Linear *out) {
   Linear other;
@@ -87,7 +113,7 @@ static bool shortest_form(Analyzer *a, Node *e, Linear *out) {
 Node *simplify_sum(Analyzer *a, Node *e) {
   Linear l;
   if (!shortest_form(a, e, &l)) return e;
-  while (join_quotient(a, &l)) continue;
+  while (join_quotient(a, &l) || take_remainder(a, &l)) continue;
   if (!linear_fits(&l, e->dtype)) return e;
   Node *out = linear_expr(&l, e->dtype, e->span);
   return node_equal(out, e, false, NULL) ? e : out;

@@ -119,11 +119,13 @@ static void divide_all(Blockize *z) {
 
 /* ---- the two blocks ---- */
 
-static NodeVec rewritten(const Blockize *z, NodeVec regions) {
+static NodeVec substituted(NodeVec nodes, const Map *map) {
   NodeVec out = {0};
-  for each (Node *, r, &regions) vec_push(&out, substitute(*r, &z->tiles));
+  for each (Node *, n, &nodes) vec_push(&out, substitute(*n, map));
   return out;
 }
+
+static NodeVec rewritten(const Blockize *z, NodeVec nodes) { return substituted(nodes, &z->tiles); }
 
 /* Regions over all steps of the inner block. */
 static NodeVec relaxed(Blockize *z, NodeVec regions) {
@@ -218,6 +220,7 @@ Node *blockize_loop(ScheduleCall *c, const Place *p, bool keep_units) {
   inner.iter_vars = z.inner_iters;
   inner.reads = rewritten(&z, z.block->reads);
   inner.writes = rewritten(&z, z.block->writes);
+  inner.match_buffers = rewritten(&z, z.block->match_buffers);
   inner.body = substitute(z.block->body, &z.tiles);
   inner.init = NULL;
   outer.name = str_intern(str_format("%s_o", z.block->name));
@@ -362,11 +365,10 @@ static Node *tile_statement(Tiles *t, Node *stmt, bool is_first, Str *names) {
   Map outers = shared_outers(t, &z, is_first);
   str_printf(names, "%s_", z.block->name);
   Block inner = *z.block;
-  NodeVec reads = rewritten(&z, inner.reads), writes = rewritten(&z, inner.writes);
   inner.iter_vars = z.inner_iters;
-  inner.reads = inner.writes = (NodeVec){0};
-  for each (Node *, r, &reads) vec_push(&inner.reads, substitute(*r, &outers));
-  for each (Node *, w, &writes) vec_push(&inner.writes, substitute(*w, &outers));
+  inner.reads = substituted(rewritten(&z, inner.reads), &outers);
+  inner.writes = substituted(rewritten(&z, inner.writes), &outers);
+  inner.match_buffers = substituted(rewritten(&z, inner.match_buffers), &outers);
   inner.body = substitute(substitute(inner.body, &z.tiles), &outers);
   if (inner.init) inner.init = substitute(substitute(inner.init, &z.tiles), &outers);
   return inner_nest(&z, &inner);

@@ -335,6 +335,11 @@ void primitive_cache_inplace(ScheduleCall *c) {
   touch_below(&touched, &k.place, level, b->reads, facts);
   touch_below(&touched, &k.place, level, b->writes, facts);
   need_known_region(c, &k, &k.place, level, &touched);
+  bool is_partial = true;
+  for each (Node *, lo, &touched.lo) is_partial &= *lo != NULL;
+  if (is_partial && !touched.exact)
+    schedule_fail(c, k.ref->node, "block '%s' is not known to use all of a region of '%s' here",
+                  b->name, AS(Buffer, k.buffer)->name);
   const char *name = AS(Buffer, k.to)->name;
   Node *in, *out, *cond = condition_at(&k.place, level);
   Node *front = copy_nest(c, name, k.buffer, k.to, &touched, facts, cond, &in);

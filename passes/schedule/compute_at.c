@@ -165,14 +165,14 @@ void need_lasting_producers(ScheduleCall *c, const Place *at, Node *target) {
 }
 
 /* Threads of a block share some memory: what one step of their loops needs there, all of them do.
- */
+ * Virtual ones share it, too, but a consumer can't wait for what another one computes. */
 static NodeVec with_thread_loops(const Move *m, NodeVec loops, Node *buffer) {
   if (!str_begins(buffer_scope(buffer), "shared")) return loops;
   NodeVec out = {0};
   for each (Node *, s, &m->to.path)
     if (IS(For, *s) && AS(For, *s)->loop_kind == LOOP_THREAD &&
         (str_begins(AS(For, *s)->thread_tag, "threadIdx.") ||
-         str_begins(AS(For, *s)->thread_tag, "vthread")))
+         (!m->reverse && str_begins(AS(For, *s)->thread_tag, "vthread"))))
       vec_push(&out, *s);
   for each (Node *, l, &loops) vec_push(&out, *l);
   return out;

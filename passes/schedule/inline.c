@@ -23,6 +23,13 @@ typedef struct Takeout {
   Node *buffer;       /* NULL: none */
 } Takeout;
 
+static NodeVec regions_without(NodeVec regions, const Node *buffer) {
+  NodeVec kept = {0};
+  for each (Node *, r, &regions)
+    if (AS(BufferRegion, *r)->buffer != buffer) vec_push(&kept, *r);
+  return kept;
+}
+
 static Node *take_out_node(Mutator *m, Node *n) {
   Takeout *t = (Takeout *)(void *)m;
   if (n == t->gone) return NULL;
@@ -33,8 +40,11 @@ static Node *take_out_node(Mutator *m, Node *n) {
   NodeVec kept = {0};
   for each (Node *, b, &copy.alloc_buffers)
     if (*b != t->buffer) vec_push(&kept, *b);
-  if (kept.len == copy.alloc_buffers.len) return out;
+  bool owns = kept.len != copy.alloc_buffers.len;
+  if (!owns && !block_reads(&copy, t->buffer) && !block_writes(&copy, t->buffer)) return out;
   copy.alloc_buffers = kept;
+  copy.reads = regions_without(copy.reads, t->buffer);
+  copy.writes = regions_without(copy.writes, t->buffer);
   Node *smaller = gc_copy(&copy, sizeof copy);
   schedule_renew(t->call, out, smaller);
   return smaller;

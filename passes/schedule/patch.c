@@ -89,23 +89,32 @@ void need_all_written(ScheduleCall *c, Node *block, const Node *buffer) {
                     AS(Block, block)->name, AS(Buffer, (Node *)(uintptr_t)buffer)->name);
 }
 
-static WalkResult find_outer_var(Walker *w, Node *n) {
-  return IS(Var, n) && !map_has(w->context, n) ? WALK_STOP : WALK_ON;
+/* Does a loop around the scope, or a variable of a block from the scope on, move the value? */
+static bool is_moved_outside(const Place *p, const Node *scope, Node *value) {
+  for (int i = 0; i < p->path.len; i++) {
+    Node *s = p->path.at[i];
+    if (IS(For, s) && !expr_is_one(AS(For, s)->extent) && mentions(value, AS(For, s)->var))
+      return true;
+    if (!IS(Block, s)) continue;
+    for each (Node *, v, &AS(Block, s)->iter_vars) {
+      Node *dom = AS(IterVar, *v)->dom;
+      if (!(dom && expr_is_one(AS(Range, dom)->extent)) && mentions(value, AS(IterVar, *v)->var))
+        return true;
+    }
+    if (s == scope) return false;
+  }
+  return false;
 }
 
 void need_whole_reduction(ScheduleCall *c, const Place *p) {
   Node *scope = scope_block(p), *block = vec_last(&p->path);
   Block *b = AS(Block, block);
   BlockRealize *r = AS(BlockRealize, realize_of(p));
-  NodeVec loops = loops_inside(p, scope);
-  Map inside = {0};
-  for each (Node *, l, &loops) map_set(&inside, AS(For, *l)->var, *l);
-  Walker w = {.enter = find_outer_var, .context = &inside};
   for (int i = 0; i < r->iter_values.len; i++)
     if (AS(IterVar, b->iter_vars.at[i])->iter_kind != ITER_SPATIAL &&
-        !walk(&w, r->iter_values.at[i]))
-      schedule_fail(c, block,
-                    "the reduction of block '%s' goes on from one run of the block '%s', which "
-                    "would own the copy, to the next",
-                    b->name, AS(Block, scope)->name);
+        is_moved_outside(p, scope, r->iter_values.at[i]))
+      schedule_fail(
+          c, block,
+          "the reduction of block '%s' goes on from one run of the block '%s' to the next", b->name,
+          AS(Block, scope)->name);
 }

@@ -139,6 +139,7 @@ void primitive_decompose_reduction(ScheduleCall *c) {
   Block *b = AS(Block, ref->node);
   const char *why = scope ? why_not_reduction(scope, ref->node) : "it is the root";
   if (why) schedule_fail(c, ref->node, "'%s' is no reduction block: %s", b->name, why);
+  need_whole_reduction(c, &p);
   Decompose d = {.call = c, .block = b, .realize = AS(BlockRealize, realize_of(&p))};
   NodeVec loops = loops_around(&p), outside = {0};
   bool below = false;

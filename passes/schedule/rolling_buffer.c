@@ -68,6 +68,7 @@ static const char *find_dim(Rolling *r, Analyzer *facts) {
     Node *lo = r->window.lo.at[i];
     if (!lo) return "what one step of the loop writes is not understood";
     if (!mentions(lo, r->loop->var)) continue;
+    if (!r->window.exact) return "one step of the loop is not known to write all of its window";
     Node *size = expr_add(expr_sub(r->window.hi.at[i], lo), one);
     Node *step = expr_sub(substitute(lo, &next), lo);
     bool moves = expr_is_const_int(arith_simplify(facts, size), &r->size) &&

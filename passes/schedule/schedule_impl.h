@@ -231,7 +231,7 @@ void need_lasting_producers(ScheduleCall *c, const Place *block, Node *target);
 
 /* The outermost statement that holds nothing but the last of the place. */
 Node *removed_with(const Place *p);
-/* Takes it out of the function, and a buffer (or NULL) out of the blocks that own it. */
+/* Takes it out of the function, and a buffer (or NULL) out of the blocks that own or declare it. */
 void take_out(ScheduleCall *c, const Place *p, Node *buffer);
 
 /* ---- tiles (blockize.c) ---- */

@@ -62,7 +62,34 @@ static LLVMValueRef gen_broadcast(Gen *g, Broadcast *n) {
 }
 
 /* Lanes picked by constant indices from all vectors, one behind the other. */
+static int picked(Shuffle *n, int i, int lanes) {
+  int64_t index;
+  if (!expr_is_const_int(n->indices.at[i], &index) || index < 0 || index >= lanes)
+    error_raisef("CompileError", n->node.span, "T.Shuffle: index %d is no constant from 0 to %d", i,
+                 lanes - 1);
+  return (int)index;
+}
+
+/* Of one vector or two of a kind, as the instruction does it: LLVM takes lanes that are put
+ * together one by one apart again, and makes several times as many instructions of them. */
+static LLVMValueRef shuffle_vectors(Gen *g, Shuffle *n, int lanes) {
+  VEC(LLVMValueRef) mask = {0};
+  LLVMValueRef a = gen_expr(g, n->vectors.at[0]), b = LLVMGetPoison(LLVMTypeOf(a));
+  if (n->vectors.len == 2) b = gen_expr(g, n->vectors.at[1]);
+  for (int i = 0; i < n->indices.len; i++) vec_push(&mask, const_i32(g, picked(n, i, lanes)));
+  return LLVMBuildShuffleVector(g->b, a, b, LLVMConstVector(mask.at, (unsigned)mask.len), "");
+}
+
 static LLVMValueRef gen_shuffle(Gen *g, Shuffle *n) {
+  int total = 0, least = n->vectors.at[0]->dtype.lanes, most = least;
+  for each (Node *, v, &n->vectors) {
+    int count = (*v)->dtype.lanes;
+    total += count;
+    if (count < least) least = count;
+    if (count > most) most = count;
+  }
+  if (n->vectors.len <= 2 && least == most && least > 1 && n->indices.len > 1)
+    return shuffle_vectors(g, n, total);
   VEC(LLVMValueRef) lanes = {0};
   for each (Node *, v, &n->vectors) {
     LLVMValueRef vector = gen_expr(g, *v);
@@ -73,12 +100,9 @@ static LLVMValueRef gen_shuffle(Gen *g, Shuffle *n) {
   }
   LLVMValueRef out = LLVMGetPoison(type_of(g, n->node.dtype));
   for (int i = 0; i < n->indices.len; i++) {
-    int64_t index;
-    if (!expr_is_const_int(n->indices.at[i], &index) || index < 0 || index >= lanes.len)
-      error_raisef("CompileError", n->node.span, "T.Shuffle: index %d is no constant from 0 to %d",
-                   i, lanes.len - 1);
-    if (n->indices.len == 1) return lanes.at[index];
-    out = LLVMBuildInsertElement(g->b, out, lanes.at[index], const_i32(g, i), "");
+    LLVMValueRef lane = lanes.at[picked(n, i, total)];
+    if (n->indices.len == 1) return lane;
+    out = LLVMBuildInsertElement(g->b, out, lane, const_i32(g, i), "");
   }
   return out;
 }
