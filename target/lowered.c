@@ -51,6 +51,17 @@ static bool is_extern(Node *value, const char *symbol) {
          str_same(AS(StringImm, args.at[0])->value, symbol);
 }
 
+/* An assertion without a message is one of the language. */
+const char *lowered_assert_kind(AssertStmt *n) {
+  bool is_told = IS(StringImm, n->message) && *AS(StringImm, n->message)->value;
+  return n->error_kind ? n->error_kind : is_told ? "RuntimeError" : "AssertionError";
+}
+
+const char *lowered_assert_text(AssertStmt *n) {
+  const char *text = IS(StringImm, n->message) ? AS(StringImm, n->message)->value : "";
+  return *text ? text : "assertion failed";
+}
+
 bool lowered_begins_frame(Node *value) { return is_extern(value, "tvms_frame_begin"); }
 
 bool lowered_is_failure(Node *stmt) {

@@ -21,6 +21,10 @@ bool lowered_is_small_float(DataType t); /* of less than 32 bits: computed in fl
 #define STACK_ALIGN 64
 int64_t lowered_stack_bytes(Allocate *n, int64_t used);
 
+/* What an assertion that fails raises: "RuntimeError", and the text. */
+const char *lowered_assert_kind(AssertStmt *n);
+const char *lowered_assert_text(AssertStmt *n);
+
 /* Is this value the frame of a host function? Then a failure must end it. */
 bool lowered_begins_frame(Node *value);
 /* Does this statement end the frame and return, and no more? */

@@ -201,7 +201,7 @@ _Noreturn static void raise_failure(Span span) {
   const char *text = tvms_last_error();
   /* The interpreter puts the place before what is said. */
   if (raised && str_ends(text, raised_text)) error_raise(raised);
-  raise(strstr(text, "assertion failed") ? "AssertionError" : "RuntimeError", span, "%s", text);
+  raise(str_intern(tvms_last_error_kind()), span, "%s", text);
 }
 
 static Value packed_call(Value f, CallArgs *args) {

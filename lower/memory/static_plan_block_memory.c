@@ -306,7 +306,25 @@ static Node *place_seq(Plan *p, Node *seq) {
   return gc_copy(&s, sizeof s);
 }
 
+/* Bounds that are no numbers would be taken for none. */
+static void check_bounds(const Node *function, const char *attr) {
+  Node *bounds = func_attr(function, attr);
+  if (!bounds) return;
+  if (!IS(Dict, bounds))
+    error_raisef("TypeError", bounds->span,
+                 "'%s' must be a dict from names of dims to integers, found %s", attr,
+                 ir_print(bounds, NULL));
+  Dict *d = AS(Dict, bounds);
+  int64_t value;
+  for (int i = 0; i < d->keys.len; i++)
+    if (!expr_is_const_int(d->values.at[i], &value))
+      error_raisef("TypeError", bounds->span, "'%s' of '%s' must be an integer, found %s", attr,
+                   d->keys.at[i], ir_print(d->values.at[i], NULL));
+}
+
 Node *pass_static_plan_block_memory(Node *function, const PassContext *context) {
+  check_bounds(function, "tir_var_upper_bound");
+  check_bounds(function, "tir_var_lower_bound");
   Plan p = {.f = AS(Function, function),
             .live = memory_liveness(context->module, function),
             .arith = memory_analyzer(AS(Function, function)),

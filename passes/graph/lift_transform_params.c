@@ -293,7 +293,7 @@ static NodeVec transform_bindings(Group *g, Node *params, Map *locals) {
   return out;
 }
 
-static Node *transform_function(Group *g, const char *name) {
+static Node *transform_function(Group *g) {
   Lifted *l = first_of(g);
   Span span = l->func->node.span;
   NodeVec infos = {0}, fields = {0}, field_infos = {0};
@@ -314,14 +314,19 @@ static Node *transform_function(Group *g, const char *name) {
   vec_push(&bindings, MAKE(VarBinding, span, VOID_TYPE, .value = tuple, .var = out));
   Node *block = MAKE(BindingBlock, span, VOID_TYPE, .is_dataflow = true, .bindings = bindings);
   Node *body = MAKE(SeqExpr, span, VOID_TYPE, .sinfo = info, .blocks = NODES(block), .body = out);
-  Node *attrs = dict_with(dict_new(), "global_symbol", string_imm(name, span));
-  attrs = dict_with(attrs, "num_input", int_imm(INT32, 0, span));
+  Node *attrs = dict_with(dict_new(), "num_input", int_imm(INT32, 0, span));
   return with_signature((Function){.node = {NK_Function, VOID_TYPE, span},
                                    .params = NODES(params),
                                    .ret_sinfo = info,
                                    .is_pure = true,
                                    .attrs = attrs,
                                    .body = body});
+}
+
+static Node *with_symbol(Node *func, const char *name) {
+  Function f = *AS(Function, func);
+  f.attrs = dict_with(f.attrs, "global_symbol", string_imm(name, func->span));
+  return gc_copy(&f, sizeof f);
 }
 
 static Node *with_function(Node *module, const char *name, Node *func) {
@@ -380,11 +385,11 @@ static Node *lift_group(Node *module, Group *g, const char *hint) {
   for (int i = 1; i < g->members.len; i++) lift_common(g, &g->members.at[i]);
   find_results(g);
   find_dims(g);
-  Node *whole = continued(module, hint, transform_function(g, hint));
+  Node *own = transform_function(g), *whole = continued(module, hint, own);
   const char *name = whole ? hint : module_fresh_name(module, hint);
   for each (Lifted, l, &g->members)
     module = with_function(module, AS(GlobalVar, l->global)->name, remaining_function(g, l));
-  return with_function(module, name, whole ? whole : transform_function(g, name));
+  return with_function(module, name, whole ? whole : with_symbol(own, name));
 }
 
 /* ---- the pass ---- */

@@ -145,6 +145,7 @@ bool c_is_read(CGen *g, Node *var);               /* or passed on */
 bool c_is_used(CGen *g, Node *var);
 void c_fail(CGen *g);                        /* lines that free everything and return -1 */
 void c_fail_if(CGen *g, const char *failed); /* a condition */
+void c_raise(CGen *g, const char *kind, const char *message); /* sets the error */
 void c_out_of_memory_if(CGen *g, const char *failed);
 void c_free_heap(CGen *g, int down_to);
 void c_return(CGen *g, const char *status);

@@ -175,10 +175,14 @@ void c_fail_if(CGen *g, const char *failed) {
   c_line(g, "}");
 }
 
+void c_raise(CGen *g, const char *kind, const char *message) {
+  c_line(g, "tvms_raise(%s, %s);", c_string(kind), c_string(message));
+}
+
 void c_out_of_memory_if(CGen *g, const char *failed) {
   c_line(g, "if (%s) {", failed);
   g->f->depth++;
-  c_line(g, "tvms_assert_failed(%s);", c_string(str_format("%s: out of memory", g->f->name)));
+  c_raise(g, "RuntimeError", str_format("%s: out of memory", g->f->name));
   c_fail(g);
   g->f->depth--;
   c_line(g, "}");

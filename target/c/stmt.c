@@ -101,10 +101,9 @@ static void if_then_else(CGen *g, IfThenElse *n) {
 
 static void check(CGen *g, AssertStmt *n) {
   if (!g->dialect->is_host) c_unsupported(g, &n->node, "an assertion in device code");
-  const char *text = IS(StringImm, n->message) ? AS(StringImm, n->message)->value : "";
   c_line(g, "if (!%s) {", c_within(c_condition(g, n->cond), BINDS_UNARY));
   g->f->depth++;
-  c_line(g, "tvms_assert_failed(%s);", c_string(*text ? text : "assertion failed"));
+  c_raise(g, lowered_assert_kind(n), lowered_assert_text(n));
   c_fail(g);
   g->f->depth--;
   c_line(g, "}");

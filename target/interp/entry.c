@@ -66,10 +66,11 @@ static void run_job(void *context) {
 static int set_error(const Error *e) {
   bool internal = str_same(e->kind, ERROR_INTERNAL);
   Location at = source_locate(e->span.lo);
-  const char *kind = internal ? "internal error: " : "";
+  const char *text = internal ? str_format("internal error: %s", e->text) : e->text;
   if (e->span.hi && at.source)
-    return tvms_set_error("%s:%d:%d: %s%s", at.source->name, at.line, at.column, kind, e->text);
-  return tvms_set_error("%s%s", kind, e->text);
+    text = str_format("%s:%d:%d: %s", at.source->name, at.line, at.column, text);
+  return tvms_raise((void *)(uintptr_t)(internal ? "RuntimeError" : e->kind),
+                    (void *)(uintptr_t)text);
 }
 
 /* ---- threads ---- */

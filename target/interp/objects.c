@@ -10,7 +10,9 @@ _Noreturn void fault(Span span, const char *format, ...) {
   error_raisef("RuntimeError", span, "%s", text);
 }
 
-_Noreturn void fault_runtime(Span span) { fault(span, "%s", tvms_last_error()); }
+_Noreturn void fault_runtime(Span span) {
+  error_raisef(str_intern(tvms_last_error_kind()), span, "%s", tvms_last_error());
+}
 
 Mark interp_mark(void) { return (Mark){interp->made.len, interp->objects.len, interp->frames.len}; }
 

@@ -5,6 +5,7 @@
 #include "target/interp/interp.h"
 #include "target/interp/team.h"
 #include "target/interp/check.h"
+#include "target/lowered.h"
 #include "ir/support/interrupt.h"
 #include <inttypes.h>
 
@@ -344,22 +345,22 @@ static const Step *compile_if(Compiler *c, IfThenElse *n) {
 typedef struct AssertStep {
   Step step;
   const Code *cond;
-  const char *message;
+  const char *kind, *message;
   bool is_bound; /* of an index: InstrumentBoundCheckers */
 } AssertStep;
 
 static Status run_assert(const Step *s, Frame *f) {
   const AssertStep *n = (const AssertStep *)s;
   if (code_eval(n->cond, f).i) return GO_ON;
-  if (!n->is_bound || !interp->checker) fault(s->span, "%s", n->message);
+  if (!n->is_bound || !interp->checker) error_raisef(n->kind, s->span, "%s", n->message);
   found_fault(E0605, s->span, (Span){0}, NULL, NULL, "%s, by %s", n->message, thread_here());
   return GO_ON;
 }
 
 static const Step *compile_assert(Compiler *c, AssertStmt *n) {
-  const char *text = IS(StringImm, n->message) ? AS(StringImm, n->message)->value : "";
   return &NEW(AssertStep, .step = {run_assert, c->span, NULL},
-              .cond = compile_condition(c, n->cond), .message = *text ? text : "assertion failed",
+              .cond = compile_condition(c, n->cond), .kind = lowered_assert_kind(n),
+              .message = lowered_assert_text(n),
               .is_bound = n->error_kind && str_same(n->error_kind, "IndexError"))
               ->step;
 }

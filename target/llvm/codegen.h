@@ -125,6 +125,7 @@ void gen_fail(Gen *g);                         /* frees everything and returns -
 void gen_fail_if(Gen *g, LLVMValueRef failed); /* i1 */
 void gen_missing_if(Gen *g, LLVMValueRef failed, const char *param); /* a parameter of the module */
 LLVMValueRef gen_param_slot(Gen *g, const char *name); /* the global that holds its address */
+void gen_raise(Gen *g, const char *kind, const char *message); /* sets the error */
 void gen_out_of_memory_if(Gen *g, LLVMValueRef failed);
 void gen_unlikely(Gen *g, LLVMValueRef branch); /* its first arm */
 void gen_free_heap(Gen *g, int down_to);

@@ -189,10 +189,14 @@ void gen_fail_if(Gen *g, LLVMValueRef failed) {
   LLVMPositionBuilderAtEnd(g->b, good);
 }
 
+void gen_raise(Gen *g, const char *kind, const char *message) {
+  LLVMValueRef args[] = {const_text(g, kind), const_text(g, message)};
+  gen_runtime_call(g, "tvms_raise", 2, args);
+}
+
 void gen_out_of_memory_if(Gen *g, LLVMValueRef failed) {
   LLVMBasicBlockRef good = begin_failure(g, failed);
-  LLVMValueRef message = const_text(g, str_format("%s: out of memory", g->f->name));
-  gen_runtime_call(g, "tvms_assert_failed", 1, &message);
+  gen_raise(g, "RuntimeError", str_format("%s: out of memory", g->f->name));
   gen_fail(g);
   LLVMPositionBuilderAtEnd(g->b, good);
 }

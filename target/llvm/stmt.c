@@ -33,9 +33,7 @@ static void gen_assert(Gen *g, AssertStmt *n) {
   LLVMValueRef not = LLVMBuildNot(g->b, gen_condition(g, n->cond), "");
   gen_unlikely(g, LLVMBuildCondBr(g->b, not, bad, good));
   LLVMPositionBuilderAtEnd(g->b, bad);
-  const char *text = IS(StringImm, n->message) ? AS(StringImm, n->message)->value : "";
-  LLVMValueRef message = const_text(g, *text ? text : "assertion failed");
-  gen_runtime_call(g, "tvms_assert_failed", 1, &message);
+  gen_raise(g, lowered_assert_kind(n), lowered_assert_text(n));
   gen_fail(g);
   LLVMPositionBuilderAtEnd(g->b, good);
 }

@@ -186,7 +186,7 @@ static int assert_op(void *self, const TvmsValue *args, const int *types, int n,
   Text t = formatted(format_arg(args, types, n), args + 1, types + 1, n > 2 ? n - 2 : 0);
   tvms_set_error("assertion failed%s%s", t.len ? ": " : "", t.len && !t.failed ? t.at : "");
   free(t.at);
-  return -1;
+  return tvms_raise("AssertionError", (void *)(uintptr_t)tvms_last_error());
 }
 
 /* effect.print(state, tensor): the state again, so that what comes after waits */

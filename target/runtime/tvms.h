@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define TVMS_ABI_VERSION 2
+#define TVMS_ABI_VERSION 3
 
 /* ---- DLPack: the layout by which array libraries share tensors (dlpack.h, version 0.8) ---- */
 
@@ -93,6 +93,9 @@ void tvms_value_release(int type,
 char *tvms_string_copy(const char *text);
 
 const char *tvms_last_error(void); /* of this thread; "" if none */
+/* What the last error would be called in Python: "RuntimeError", "AssertionError", or what an
+ * assertion of the program names. */
+const char *tvms_last_error_kind(void);
 int tvms_set_error(const char *format, ...) __attribute__((format(printf, 1, 2))); /* returns -1 */
 
 /* ---- tensors ---- */

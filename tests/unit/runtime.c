@@ -646,5 +646,10 @@ TEST(runtime_check_shapes_and_values) {
   CHECK(last_error_is(
       "f: the result of 'g' must be a float32 tensor of 1 dimension, but is a shape"));
   tvms_release(s);
-  CHECK(tvms_assert_failed("n must be even") == -1 && last_error_is("n must be even"));
+  CHECK(tvms_raise("ValueError", "n must be even") == -1 && last_error_is("n must be even"));
+  CHECK(strcmp(tvms_last_error_kind(), "ValueError") == 0);
+  tvms_set_error("f: %s", tvms_last_error()); /* what quotes an error is of its kind */
+  CHECK(strcmp(tvms_last_error_kind(), "ValueError") == 0);
+  tvms_set_error("another one");
+  CHECK(strcmp(tvms_last_error_kind(), "RuntimeError") == 0);
 }
