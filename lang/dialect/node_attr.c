@@ -414,7 +414,8 @@ static Value special_attr(Value v, const char *name, Span span) {
 
 Value node_get_attr(Value v, const char *name, Span span) {
   bool is_scalar = node_is_expr(v.node) && !node_is_relax(v.node);
-  if (is_scalar && str_same(name, "ty")) return type_of_scalar(v.node); /* they had no struct info */
+  if (is_scalar && str_same(name, "ty"))
+    return type_of_scalar(v.node); /* they had no struct info */
   name = name_of_then(name);
   Value x = special_attr(v, name, span);
   if (!x.type) x = node_field_attr(v.node, name);

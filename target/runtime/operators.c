@@ -65,8 +65,8 @@ static int tensor_to_shape(OperatorCall *c) {
   TvmsShape *s = NULL;
   const DLTensor *t = tvms__operand(c, 0, &own);
   if (!t) return -1;
-  bool fits = t->ndim == 1 && t->dtype.code == kDLInt && t->dtype.bits == 64 &&
-              t->shape[0] <= INT32_MAX;
+  bool fits =
+      t->ndim == 1 && t->dtype.code == kDLInt && t->dtype.bits == 64 && t->shape[0] <= INT32_MAX;
   int status = fits ? tvms_shape_new(&s, (int)t->shape[0], tvms__operand_data(t))
                     : tvms_set_error("%s: the operand must be a vector of int64", c->name);
   tvms_release(own);
