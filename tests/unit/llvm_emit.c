@@ -88,7 +88,7 @@ TEST(llvm_refuses_what_wasm32_has_not) {
   CHECK(e && strstr(e->text, "a buffer of pointers needs a machine of 64 bits"));
   CHECK(strncmp(emitted("llvm -mtriple=wasm32-wasi", EMIT_OBJECT), "\0asm", 4) == 0);
   e = protect(do_emit, &(Emit){"llvm -mtriple=wasm32-wasi", EMIT_SHARED, path});
-  CHECK(e && strstr(e->text, "wasm32 has no shared libraries: write an object"));
+  CHECK(e && strstr(e->text, "wasm32 has no shared libraries: write a module for browsers"));
   CHECK(count_files(folder) == 0);
   rmdir(folder);
 }
