@@ -250,12 +250,11 @@ static int run(const Shape *s, Operands *o) {
 
 /* ---- arguments ---- */
 
+/* As the library calls the elements; -1: it has no such. */
 static int type_of(const DLTensor *t) {
-  bool is_float = t->dtype.code == kDLFloat, is_brain = t->dtype.code == kDLBfloat;
-  int bits = t->dtype.lanes == 1 ? t->dtype.bits : 0;
-  if (is_brain && bits == 16) return R_16BF;
-  if (!is_float) return -1;
-  return bits == 16 ? R_16F : bits == 32 ? R_32F : bits == 64 ? R_64F : -1;
+  static const int types[] = {R_16F, R_16BF, R_32F, R_64F};
+  int kind = shim_float_kind(t);
+  return kind < 0 ? -1 : types[kind];
 }
 
 /* -1 and an error if a word is none of these. */

@@ -257,12 +257,11 @@ static int run(const Shape *s, Operands *o) {
 
 /* ---- arguments ---- */
 
+/* As the library calls the elements; -1: it has no such. */
 static int type_of(const DLTensor *t) {
-  bool is_float = t->dtype.code == kDLFloat, is_brain = t->dtype.code == kDLBfloat;
-  int bits = t->dtype.lanes == 1 ? t->dtype.bits : 0;
-  if (is_brain && bits == 16) return DATA_BFLOAT16;
-  if (!is_float) return -1;
-  return bits == 16 ? DATA_HALF : bits == 32 ? DATA_FLOAT : bits == 64 ? DATA_DOUBLE : -1;
+  static const int types[] = {DATA_HALF, DATA_BFLOAT16, DATA_FLOAT, DATA_DOUBLE};
+  int kind = shim_float_kind(t);
+  return kind < 0 ? -1 : types[kind];
 }
 
 static int read_layout(const ShimArgs *a, int i, int rank, Shape *s) {

@@ -81,6 +81,12 @@ static inline bool shim_is_float(const DLTensor *t, int bits) {
   return t->dtype.code == kDLFloat && t->dtype.bits == bits && t->dtype.lanes == 1;
 }
 
+/* 0: float16, 1: bfloat16, 2: float32, 3: float64; -1: something else. */
+static inline int shim_float_kind(const DLTensor *t) {
+  if (t->dtype.code == kDLBfloat && t->dtype.bits == 16 && t->dtype.lanes == 1) return 1;
+  return shim_is_float(t, 16) ? 0 : shim_is_float(t, 32) ? 2 : shim_is_float(t, 64) ? 3 : -1;
+}
+
 static inline int64_t shim_product(const int64_t *dims, int n) {
   int64_t product = 1;
   for (int i = 0; i < n; i++) product *= dims[i];

@@ -197,15 +197,6 @@ static int unique_of(OperatorCall *c, const DLTensor *t) {
   return status;
 }
 
-/* (x, sorted, return_index, return_inverse, return_counts, axis); without axis the elements */
-int tvms__unique(OperatorCall *c) {
-  TvmsTensor *own;
-  const DLTensor *t = tvms__operand(c, 0, &own);
-  int status = t ? unique_of(c, t) : -1;
-  tvms_release(own);
-  return status;
-}
-
 /* ---- nonzero ---- */
 
 static bool is_nonzero(DLDataType t, const char *at) {
@@ -238,10 +229,16 @@ static int nonzero_of(OperatorCall *c, const DLTensor *t) {
   return 0;
 }
 
-int tvms__nonzero(OperatorCall *c) {
+/* ---- the operators ---- */
+
+static int with_operand(OperatorCall *c, int (*use)(OperatorCall *c, const DLTensor *t)) {
   TvmsTensor *own;
   const DLTensor *t = tvms__operand(c, 0, &own);
-  int status = t ? nonzero_of(c, t) : -1;
+  int status = t ? use(c, t) : -1;
   tvms_release(own);
   return status;
 }
+
+/* (x, sorted, return_index, return_inverse, return_counts, axis); without axis the elements */
+int tvms__unique(OperatorCall *c) { return with_operand(c, unique_of); }
+int tvms__nonzero(OperatorCall *c) { return with_operand(c, nonzero_of); }
