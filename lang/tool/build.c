@@ -62,7 +62,7 @@ static void run_build(void *context) {
   if (job->profile) text = str_format("%s -profile", text);
   const Target *target = target_parse(text, (Span){0});
   const Backend *backend = backend_that_writes(target);
-  if (backend->prepare) backend->prepare();
+  if (backend->prepare && form->kind != EMIT_LOWERED) backend->prepare();
   Session *s = tool_definitions(job->path);
   if (!s || diag_error_count()) return;
   Node *module = tool_one_module("build", s, job->module, job->path);

@@ -48,8 +48,8 @@ for form in so:.so:ELF obj:.o:ELF archive:.a:arch asm:.s:__tvms_main: llvm-ir:.l
   is "by_word_$word" "$mark"
   is "by_ending$ending" "$mark"
 done
-expect 2 'end it in one of .so, .o, .a, .s, .ll, .c, ' "$tvms" build net.tvms -o net.exe
-expect 2 '--emit exe: there are so, obj, archive, asm, llvm-ir, c, ' "$tvms" build net.tvms --emit exe -o net
+expect 2 'end it in one of .so, .o, .a, .wasm, .s, .ll, .c, ' "$tvms" build net.tvms -o net.exe
+expect 2 '--emit exe: there are so, obj, archive, wasm, asm, llvm-ir, c, ' "$tvms" build net.tvms --emit exe -o net
 expect 1 'the llvm target writes no C: use --target c' "$tvms" build net.tvms --target llvm -o net.c
 expect 1 'the c target writes no LLVM IR: use --target llvm' "$tvms" build net.tvms --target c -o net.ll
 expect 1 'target interp writes no files' "$tvms" build net.tvms --target interp -o net.so
@@ -148,4 +148,7 @@ mkdir bin
 expect 1 'no C compiler is installed' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.so
 expect 0 '' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.c
 ls -A | grep -q '\.tmp' && { echo 'temporary files were left behind'; bad=1; }
+# A process that ends while LLVM is being loaded ends well.
+printf 'def f(:\n' >faulty.tvms
+for i in 1 2 3 4 5 6 7 8 9 10; do expect 1 'E01' "$tvms" build faulty.tvms -o faulty.so; done
 exit $bad

@@ -61,14 +61,14 @@ expect 0 'work        512 kFLOP' "$tvms" explain --target cuda kernels.tvms -k p
 also 'bound by latencies'
 expect 0 '"kernel": "columns_kernel", "chip": "A100", "grid": [1024, 1, 1], "block": [1024, 1, 1]' "$tvms" explain --target cuda --json kernels.tvms -k columns
 
-# ---- what schedules reach: all by mma, from shared memory by ldmatrix, at 85% of the limit or more ----
+# ---- what schedules reach: all by mma, from shared memory by ldmatrix, at 85% of the limit or more, with a gelu at 80% ----
 for arch in sm_80 sm_90a; do
   expect 0 '' "$tvms" explain --target "cuda -arch=$arch" --json "$gemm"
   awk '{ flops = least = 0
       for (i = 1; i < NF; i++) { if ($i == "\"flops\":") flops = $(i + 1) + 0; if ($i == "\"tensor_flops\":") mma = $(i + 1) + 0
         if ($i == "\"shared_load_bytes\":") loads = $(i + 1) + 0; if ($i == "\"wide_load_bytes\":") wide = $(i + 1) + 0
         if ($i == "\"of_limit\":") part = $(i + 1) + 0 }
-      if (mma < 0.99 * flops || wide < loads || part < 0.85) { print $2, mma / flops, wide / loads, part; bad = 1 } }
+      if (mma < 0.99 * flops || wide < loads || part < ($2 ~ /gelu/ ? 0.8 : 0.85)) { print $2, mma / flops, wide / loads, part; bad = 1 } }
     END { exit bad || NR != 2 }' out || { echo "FAIL $arch: a product of 4096 x 4096 falls behind"; bad=1; }
 done
 
