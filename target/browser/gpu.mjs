@@ -46,6 +46,7 @@ export class Gpu {
     this.unused = [];
     this.layouts = [];
     this.commands = this.pass = this.error = null;
+    this.passing = []; // buffers that what is recorded uses last
     this.scalars = this.buffer(SCALARS_SIZE, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
     this.scalarsHere = new Uint8Array(SCALARS_SIZE);
     this.scalarsLength = 0;
@@ -80,6 +81,7 @@ export class Gpu {
     this.scalarsLength = 0;
     this.device.queue.submit([this.commands.finish()]);
     this.commands = null;
+    for (const buffer of this.passing.splice(0)) buffer.destroy(); // once what was submitted is done
   }
   async sync() {
     this.flush();
@@ -93,6 +95,10 @@ export class Gpu {
   // ---- memory; sizes are multiples of 4 ----
 
   buffer(size, usage) { return this.device.createBuffer({ size, usage }); }
+  passingBuffer(size) {
+    this.passing.push(this.buffer(size, GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST));
+    return this.passing.at(-1);
+  }
   alloc(nbytes) {
     if (nbytes > this.device.limits.maxBufferSize)
       throw new Error(`webgpu can't allocate ${nbytes} bytes: a buffer has at most ${this.device.limits.maxBufferSize}`);
@@ -103,8 +109,7 @@ export class Gpu {
     this.take(number).destroy();
   }
   staged(bytes) {
-    const staging = this.buffer(up(bytes.length, 4), GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST);
-    const words = new Uint8Array(up(bytes.length, 4));
+    const words = new Uint8Array(up(bytes.length, 4)), staging = this.passingBuffer(words.length);
     words.set(bytes);
     this.device.queue.writeBuffer(staging, 0, words);
     return staging;
@@ -128,7 +133,7 @@ export class Gpu {
       return;
     }
     const size = up(fromBegin + nbytes - first, 4); // one buffer can't be copied to itself
-    const middle = this.buffer(size, GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST);
+    const middle = this.passingBuffer(size);
     this.encoder().copyBufferToBuffer(source, first, middle, 0, size);
     if (aligned) this.encoder().copyBufferToBuffer(middle, 0, target, toBegin, nbytes);
     else this.copyBytes(target, toBegin, middle, fromBegin - first, nbytes);
@@ -203,7 +208,7 @@ export class Gpu {
     return resources.map((r, i) => {
       const again = resources.slice(0, i).some(b => b.buffer === r.buffer && b.offset === r.offset && r.size);
       if (!again) return r;
-      const copy = this.buffer(r.size, GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST);
+      const copy = this.passingBuffer(r.size);
       this.encoder().copyBufferToBuffer(r.buffer, r.offset, copy, 0, r.size);
       return { buffer: copy };
     });

@@ -151,26 +151,28 @@ class Module {
 
   // Writes a value; returns its type. `made` gets what is to be released after the call.
   write(s, at, value, made) {
-    const view = this.view();
+    const put = (type, method, bits) => { // what made the bits may have moved the memory
+      this.view()[method](at, bits, true);
+      return type;
+    };
     if (value === null || value === undefined) return NONE;
     switch (typeof value) {
-      case "boolean": return view.setBigInt64(at, value ? 1n : 0n, true), BOOL;
-      case "bigint": return view.setBigInt64(at, value, true), INT;
-      case "string": return view.setUint32(at, s.text(value), true), STR;
+      case "boolean": return put(BOOL, "setBigInt64", value ? 1n : 0n);
+      case "bigint": return put(INT, "setBigInt64", value);
+      case "string": return put(STR, "setUint32", s.text(value));
       case "number":
-        if (!Number.isSafeInteger(value)) return view.setFloat64(at, value, true), FLOAT;
-        return view.setBigInt64(at, BigInt(value), true), INT;
+        if (!Number.isSafeInteger(value)) return put(FLOAT, "setFloat64", value);
+        return put(INT, "setBigInt64", BigInt(value));
     }
     if (value instanceof Tensor) {
       if (value.module !== this || !value.pointer) throw new Error("a tensor of another module, or one that was disposed of");
-      return view.setUint32(at, value.pointer, true), TENSOR;
+      return put(TENSOR, "setUint32", value.pointer);
     }
     if (!Array.isArray(value)) throw new Error(`a ${value.constructor.name} is no argument: make a tensor of it by tensor(data, shape)`);
     const isShape = value.every(v => Number.isSafeInteger(v) || typeof v === "bigint");
     const object = this.given(isShape ? this.x.shape(value.length, s.dims(value)) : this.tuple(s, value, made));
     made.push(object);
-    this.view().setUint32(at, object, true);
-    return isShape ? SHAPE : TUPLE;
+    return put(isShape ? SHAPE : TUPLE, "setUint32", object);
   }
   writeAll(s, list, made) {
     const values = s.alloc(8 * list.length), types = s.alloc(4 * list.length);

@@ -54,22 +54,19 @@ static int (*cublasLtMatmul)(void *handle, void *desc, const void *alpha, const 
                              const Algorithm *algorithm, void *workspace, size_t workspace_size,
                              void *stream);
 
-static const TvmsShimSymbol symbols[] = {
-#define SYMBOL(name)                                                                               \
-  { #name, &name }
-    SYMBOL(cublasLtCreate),
-    SYMBOL(cublasLtMatmulDescCreate),
-    SYMBOL(cublasLtMatmulDescDestroy),
-    SYMBOL(cublasLtMatmulDescSetAttribute),
-    SYMBOL(cublasLtMatrixLayoutCreate),
-    SYMBOL(cublasLtMatrixLayoutDestroy),
-    SYMBOL(cublasLtMatrixLayoutSetAttribute),
-    SYMBOL(cublasLtMatmulPreferenceCreate),
-    SYMBOL(cublasLtMatmulPreferenceDestroy),
-    SYMBOL(cublasLtMatmulPreferenceSetAttribute),
-    SYMBOL(cublasLtMatmulAlgoGetHeuristic),
-    SYMBOL(cublasLtMatmul),
-    {NULL, NULL}};
+static const TvmsShimSymbol symbols[] = {TVMS_SHIM_SYMBOL(cublasLtCreate),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatmulDescCreate),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatmulDescDestroy),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatmulDescSetAttribute),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatrixLayoutCreate),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatrixLayoutDestroy),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatrixLayoutSetAttribute),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatmulPreferenceCreate),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatmulPreferenceDestroy),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatmulPreferenceSetAttribute),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatmulAlgoGetHeuristic),
+                                         TVMS_SHIM_SYMBOL(cublasLtMatmul),
+                                         {NULL, NULL}};
 
 static const char name[] = "cublas.matmul";
 
@@ -93,10 +90,10 @@ enum { MOST_ALIGN = 256 };
 
 /* All that the choice depends on. */
 typedef struct Shape {
-  int64_t m, n, k, batches, a_stride,
-      b_stride; /* strides from one matrix to the next; 0: the same */
+  int64_t m, n, k, batches;
+  int64_t a_stride, b_stride; /* elements from one matrix to the next; 0: it is the same */
   int32_t device, type, out_type, swap_a, swap_b, epilogue;
-  uint32_t a_align, b_align, out_align, bias_align;
+  uint32_t a_align, b_align, out_align, unused; /* no padding: shapes are compared by their bytes */
 } Shape;
 
 typedef struct Choice {
@@ -105,7 +102,7 @@ typedef struct Choice {
   size_t workspace;
 } Choice;
 
-/* The handle is of no device, and what it is used for by several threads is independent. */
+/* A handle may be used by several threads at once. */
 static struct {
   pthread_mutex_t lock;
   void *handle[SHIM_MOST_DEVICES];
@@ -225,11 +222,7 @@ typedef struct Operands {
 } Operands;
 
 static int run(const Shape *s, Operands *o) {
-  static const float one = 1, zero = 0;
-  static const double wide_one = 1, wide_zero = 0;
-  bool wide = s->type == R_64F;
-  const void *alpha = wide ? (const void *)&wide_one : &one;
-  const void *beta = wide ? (const void *)&wide_zero : &zero;
+  const void *one = shim_factor(1, s->type == R_64F), *zero = shim_factor(0, s->type == R_64F);
   Described d = {.desc = NULL};
   Choice c;
   void *handle = NULL, *workspace = NULL;
@@ -239,8 +232,8 @@ static int run(const Shape *s, Operands *o) {
   if (!status) workspace = shim_workspace(name, &o->device, c.workspace, &memory);
   if (!status && c.workspace && !workspace) status = -1;
   if (!status) {
-    status = cublasLtMatmul(handle, d.desc, alpha, o->b, d.b, o->a, d.a, beta, o->out, d.out,
-                            o->out, d.out, &c.algorithm, workspace, c.workspace, o->device.queue);
+    status = cublasLtMatmul(handle, d.desc, one, o->b, d.b, o->a, d.a, zero, o->out, d.out, o->out,
+                            d.out, &c.algorithm, workspace, c.workspace, o->device.queue);
     if (status) status = failed("cublasLtMatmul", status);
   }
   undescribe(&d);
@@ -257,24 +250,19 @@ static int type_of(const DLTensor *t) {
   return kind < 0 ? -1 : types[kind];
 }
 
-/* -1 and an error if a word is none of these. */
 static int read_post(const char *post, int *epilogue) {
   static const struct {
-    const char *word;
+    const char *text;
     int epilogue;
-  } rows[] = {{"bias", EPILOGUE_BIAS}, {"relu", EPILOGUE_RELU}, {"gelu_tanh", EPILOGUE_GELU}};
-  *epilogue = 0;
-  for (const char *at = post; *at; at += strspn(at, ",")) {
-    size_t n = strcspn(at, ",");
-    int found = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-      if (strlen(rows[i].word) == n && !strncmp(at, rows[i].word, n)) found = rows[i].epilogue;
-    if (!found) return tvms_set_error("%s can't do '%.*s' after the product", name, (int)n, at);
-    *epilogue |= found;
-    at += n;
-  }
-  if (!*epilogue) *epilogue = EPILOGUE_DEFAULT;
-  return 0;
+  } rows[] = {{"", EPILOGUE_DEFAULT},
+              {"bias", EPILOGUE_BIAS},
+              {"relu", EPILOGUE_RELU},
+              {"gelu_tanh", EPILOGUE_GELU},
+              {"bias,relu", EPILOGUE_BIAS | EPILOGUE_RELU},
+              {"bias,gelu_tanh", EPILOGUE_BIAS | EPILOGUE_GELU}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(rows[i].text, post) == 0) return *epilogue = rows[i].epilogue, 0;
+  return tvms_set_error("%s can't do '%s' after the product", name, post);
 }
 
 /* How many elements lie between the matrices of an operand, if that is the same everywhere; -1. */
@@ -328,8 +316,7 @@ static int matmul(void *self, const TvmsValue *args, const int *types, int n, Tv
                   int *ret_type) {
   (void)self, (void)ret, (void)ret_type;
   ShimArgs s = {name, args, types, n};
-  Shape shape;
-  memset(&shape, 0, sizeof shape); /* it is compared by its bytes */
+  Shape shape = {.device = 0};
   if (n < 6 || n > 7) return tvms_set_error("%s takes 6 or 7 arguments, %d given", name, n);
   if (read_post(shim_text(&s, n - 2), &shape.epilogue)) return -1;
   bool has_bias = shape.epilogue & EPILOGUE_BIAS;
@@ -350,7 +337,7 @@ static int matmul(void *self, const TvmsValue *args, const int *types, int n, Tv
                 (!bias || (o.bias = shim_address(name, bias, &o.device)));
   if (!placed) return -1;
   shape.m = p.m, shape.n = p.n, shape.k = p.k, shape.device = o.device.id;
-  shape.swap_a = p.swap_a, shape.swap_b = p.swap_b, shape.bias_align = alignment(o.bias);
+  shape.swap_a = p.swap_a, shape.swap_b = p.swap_b;
   return multiply(&p, &shape, &o);
 }
 

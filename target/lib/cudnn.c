@@ -60,31 +60,28 @@ static int (*cudnnConvolutionBiasActivationForward)(
     void *conv, int algorithm, void *workspace, size_t n, const void *beta, void *z_desc,
     const void *z, void *bias_desc, const void *bias, void *activation, void *y_desc, void *y);
 
-static const TvmsShimSymbol symbols[] = {
-#define SYMBOL(name)                                                                               \
-  { #name, &name }
-    SYMBOL(cudnnGetErrorString),
-    SYMBOL(cudnnCreate),
-    SYMBOL(cudnnSetStream),
-    SYMBOL(cudnnCreateTensorDescriptor),
-    SYMBOL(cudnnDestroyTensorDescriptor),
-    SYMBOL(cudnnSetTensorNdDescriptor),
-    SYMBOL(cudnnCreateFilterDescriptor),
-    SYMBOL(cudnnDestroyFilterDescriptor),
-    SYMBOL(cudnnSetFilterNdDescriptor),
-    SYMBOL(cudnnCreateConvolutionDescriptor),
-    SYMBOL(cudnnDestroyConvolutionDescriptor),
-    SYMBOL(cudnnSetConvolutionNdDescriptor),
-    SYMBOL(cudnnSetConvolutionGroupCount),
-    SYMBOL(cudnnSetConvolutionMathType),
-    SYMBOL(cudnnCreateActivationDescriptor),
-    SYMBOL(cudnnDestroyActivationDescriptor),
-    SYMBOL(cudnnSetActivationDescriptor),
-    SYMBOL(cudnnGetConvolutionForwardAlgorithm_v7),
-    SYMBOL(cudnnGetConvolutionForwardWorkspaceSize),
-    SYMBOL(cudnnConvolutionForward),
-    SYMBOL(cudnnConvolutionBiasActivationForward),
-    {NULL, NULL}};
+static const TvmsShimSymbol symbols[] = {TVMS_SHIM_SYMBOL(cudnnGetErrorString),
+                                         TVMS_SHIM_SYMBOL(cudnnCreate),
+                                         TVMS_SHIM_SYMBOL(cudnnSetStream),
+                                         TVMS_SHIM_SYMBOL(cudnnCreateTensorDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnDestroyTensorDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnSetTensorNdDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnCreateFilterDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnDestroyFilterDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnSetFilterNdDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnCreateConvolutionDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnDestroyConvolutionDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnSetConvolutionNdDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnSetConvolutionGroupCount),
+                                         TVMS_SHIM_SYMBOL(cudnnSetConvolutionMathType),
+                                         TVMS_SHIM_SYMBOL(cudnnCreateActivationDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnDestroyActivationDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnSetActivationDescriptor),
+                                         TVMS_SHIM_SYMBOL(cudnnGetConvolutionForwardAlgorithm_v7),
+                                         TVMS_SHIM_SYMBOL(cudnnGetConvolutionForwardWorkspaceSize),
+                                         TVMS_SHIM_SYMBOL(cudnnConvolutionForward),
+                                         TVMS_SHIM_SYMBOL(cudnnConvolutionBiasActivationForward),
+                                         {NULL, NULL}};
 
 static const char name[] = "cudnn.conv";
 
@@ -219,17 +216,14 @@ typedef struct Operands {
 } Operands;
 
 static int forward(const Plan *p, void *handle, const Operands *o, void *workspace) {
-  static const float one = 1, zero = 0;
-  static const double wide_one = 1, wide_zero = 0;
   bool wide = p->shape.type == DATA_DOUBLE;
-  const void *alpha = wide ? (const void *)&wide_one : &one;
-  const void *beta = wide ? (const void *)&wide_zero : &zero;
+  const void *one = shim_factor(1, wide), *zero = shim_factor(0, wide);
   if (!p->shape.has_bias)
-    return cudnnConvolutionForward(handle, alpha, p->x, o->x, p->w, o->w, p->conv, p->algorithm,
-                                   workspace, p->workspace, beta, p->y, o->y);
-  return cudnnConvolutionBiasActivationForward(handle, alpha, p->x, o->x, p->w, o->w, p->conv,
+    return cudnnConvolutionForward(handle, one, p->x, o->x, p->w, o->w, p->conv, p->algorithm,
+                                   workspace, p->workspace, zero, p->y, o->y);
+  return cudnnConvolutionBiasActivationForward(handle, one, p->x, o->x, p->w, o->w, p->conv,
                                                p->algorithm, workspace, p->workspace,
-                                               o->sum ? alpha : beta, p->y, o->sum ? o->sum : o->y,
+                                               o->sum ? one : zero, p->y, o->sum ? o->sum : o->y,
                                                p->bias, o->bias, p->activation, p->y, o->y);
 }
 
@@ -241,11 +235,12 @@ static int run_planned(const Shape *s, Operands *o) {
   if (status) return failed("starting", status);
   const Plan *p = plan(s, *handle);
   if (!p) return -1;
-  if (p->workspace && !(workspace = shim_workspace(name, &o->device, p->workspace, &memory)))
-    return -1;
-  status = forward(p, *handle, o, workspace);
+  if (p->workspace) workspace = shim_workspace(name, &o->device, p->workspace, &memory);
+  bool has_room = workspace || !p->workspace;
+  if (has_room) status = forward(p, *handle, o, workspace);
   tvms_release(memory);
-  return status ? failed("the convolution", status) : 0;
+  if (status) return failed("the convolution", status);
+  return has_room ? 0 : -1;
 }
 
 static int run(const Shape *s, Operands *o) {

@@ -87,6 +87,13 @@ static inline int shim_float_kind(const DLTensor *t) {
   return shim_is_float(t, 16) ? 0 : shim_is_float(t, 32) ? 2 : shim_is_float(t, 64) ? 3 : -1;
 }
 
+/* 0 or 1, as libraries of BLAS's kind take their factors. */
+static inline const void *shim_factor(int value, bool is_double) {
+  static const float floats[] = {0, 1};
+  static const double doubles[] = {0, 1};
+  return is_double ? (const void *)&doubles[value] : &floats[value];
+}
+
 static inline int64_t shim_product(const int64_t *dims, int n) {
   int64_t product = 1;
   for (int i = 0; i < n; i++) product *= dims[i];

@@ -148,6 +148,7 @@ static int stride_i(OperatorCall *c) {
 
 typedef struct Slice {
   int64_t begin, step, count;
+  size_t stride; /* bytes from one index of the tensor's axis to the next */
 } Slice;
 
 static int64_t clamp(int64_t x, int64_t low, int64_t high) {
@@ -161,18 +162,20 @@ static Slice slice_of(int64_t extent, int64_t begin, int64_t end, int64_t step) 
   end = clamp(end < 0 ? end + extent : end, low, high);
   int64_t room = step > 0 ? end - begin : begin - end;
   uint64_t size = step > 0 ? (uint64_t)step : -(uint64_t)step;
-  return (Slice){begin, step, room > 0 ? (int64_t)(((uint64_t)room - 1) / size) + 1 : 0};
+  return (Slice){begin, step, room > 0 ? (int64_t)(((uint64_t)room - 1) / size) + 1 : 0, 0};
 }
 
-static char *copy_slices(char *to, const char *from, const DLTensor *t, const Slice *slices,
-                         int axis, size_t element) {
-  if (axis == t->ndim) return memcpy(to, from, element), to + element;
-  size_t stride = element;
-  for (int i = axis + 1; i < t->ndim; i++) stride *= (size_t)t->shape[i];
-  for (int64_t i = 0; i < slices[axis].count; i++)
-    to = copy_slices(
-        to, from + (ptrdiff_t)(slices[axis].begin + i * slices[axis].step) * (ptrdiff_t)stride, t,
-        slices, axis + 1, element);
+/* The elements of slices[0, n), the last one's at once where they lie side by side. */
+static char *copy_slices(char *to, const char *from, const Slice *slices, int n, size_t element) {
+  if (n == 0) return memcpy(to, from, element), to + element;
+  from += (size_t)slices->begin * slices->stride;
+  if (n == 1 && slices->step == 1) {
+    size_t nbytes = (size_t)slices->count * element;
+    return memcpy(to, from, nbytes), to + nbytes;
+  }
+  for (int64_t i = 0; i < slices->count; i++)
+    to = copy_slices(to, from + (ptrdiff_t)(i * slices->step) * (ptrdiff_t)slices->stride,
+                     slices + 1, n - 1, element);
   return to;
 }
 
@@ -195,10 +198,11 @@ static int cut(OperatorCall *c, const DLTensor *t, const DLTensor *const *bounds
     slices[i] = slice_of(t->shape[i], begin[i], end[i], step[i]);
     dims[i] = slices[i].count;
   }
+  size_t element = tvms__dtype_element_bytes(t->dtype), stride = element;
+  for (int i = t->ndim - 1; i >= 0; i--) slices[i].stride = stride, stride *= (size_t)t->shape[i];
   if (tvms_tensor_new(&out, t->ndim, dims, t->dtype)) return -1;
   if (tvms_tensor_size(out))
-    copy_slices(tvms_tensor_data(out), tvms__operand_data(t), t, slices, 0,
-                tvms__dtype_element_bytes(t->dtype));
+    copy_slices(tvms_tensor_data(out), tvms__operand_data(t), slices, t->ndim, element);
   return give(c, TVMS_TENSOR, 0, out);
 }
 

@@ -110,10 +110,8 @@ static bool write_all(int fd, const void *from, size_t n) {
   return true;
 }
 
-static bool is_program(const char *name) {
-  size_t n = strlen(name), tail = strlen(SUFFIX);
-  return n > tail && strcmp(name + n - tail, SUFFIX) == 0;
-}
+/* Also one that was never finished: its process may have been killed. */
+static bool is_program(const char *name) { return strstr(name, SUFFIX) != NULL; }
 
 /* Bytes of all programs of the folder; `oldest`: the file that was not used for longest, or "". */
 static int64_t survey(const char *folder, char *oldest) {

@@ -13,6 +13,10 @@ typedef struct TvmsShimSymbol {
   void *slot;       /* a pointer to a function, set before the first call */
 } TvmsShimSymbol;
 
+/* The row of a function that has the name of its slot. */
+#define TVMS_SHIM_SYMBOL(name)                                                                     \
+  { #name, &name }
+
 typedef struct TvmsShimFunction {
   const char *name; /* with that of the library: "openblas.matmul"; NULL ends a list */
   TvmsPackedFunc fn;

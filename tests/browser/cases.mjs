@@ -104,6 +104,7 @@ await fails("too few arguments", () => net.twice(), "twice: 1 argument expected,
 await fails("another dtype", () => net.twice(net.tensor([1], [1], "int32")), "argument 'x'");
 await fails("another shape", () => net.constant(x), "argument 'x' has shape (2,)");
 await fails("no tensor", () => net.twice(new Float32Array(2)), "a Float32Array is no argument: make a tensor of it");
+await fails("a text that makes the memory grow", () => net.twice("x".repeat(96 << 20)), "argument 'x'");
 await fails("no dtype", () => net.tensor([1], [1], "float31"), "there is no dtype 'float31'; there are int8");
 await fails("a shape that does not fit", () => net.tensor([1, 2, 3], [2]), "bytes");
 await fails("a tensor of another module", async () => net.twice((await load(args[1])).tensor([1, 2])), "a tensor of another module");

@@ -6,7 +6,7 @@
 B=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-for tool in clang wasm-ld node /usr/lib/wasm32-wasi/libc.a; do
+for tool in clang wasm-ld node /usr/lib/wasm32-wasi/libc.a /usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a; do
   command -v "$tool" >/dev/null || [ -e "$tool" ] && continue
   echo "skip  browsers: $tool is not installed (make browser installs it)"
   [ -z "$2" ]

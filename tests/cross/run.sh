@@ -60,7 +60,7 @@ linux() {
 # With the runtime for browsers.
 wasm() {
   lib=/usr/lib/wasm32-wasi
-  there wasm32 clang wasm-ld node $lib/libc.a || return
+  there wasm32 clang wasm-ld node $lib/libc.a /usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a || return
   make -s -C "$root" B="$B" "$B/libtvms_browser.a" || bad=1
   "$B/tvms" build "$here/cases.tvms" --target 'llvm -mtriple=wasm32-wasi' -o wasm.o || bad=1
   clang --target=wasm32-wasi $flags -c -o runner.o "$here/runner.c" || bad=1

@@ -6,8 +6,8 @@
  *   FAKE_CUDA_DEVICES=N, FAKE_CUDA_ARCH=80
  *
  * Addresses are such that no one can follow them on the CPU. */
+#include "../fake_log.h"
 #include "ptx_emulator.h"
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,9 @@
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_PTX = 218, NOT_FOUND = 500 };
 enum { MOST_BLOCKS = 4096, MOST_SHARED = 163 << 10, MOST_SHARED_90 = 227 << 10 };
-#define AWAY ((uint64_t)1 << 56)
+#define AWAY          ((uint64_t)1 << 56)
+#define note(...)     fake_note("FAKE_CUDA_LOG", __VA_ARGS__)
+#define planned(name) fake_planned("FAKE_CUDA_FAIL", name)
 
 typedef struct Block {
   char *bytes;
@@ -27,24 +29,6 @@ static int started;
 static int most_shared = 48 << 10; /* that a kernel may be launched with */
 static void *current;
 static char context[1], stream[1];
-
-static void note(const char *format, ...) {
-  const char *path = getenv("FAKE_CUDA_LOG");
-  FILE *f = path ? fopen(path, "a") : NULL;
-  va_list args;
-  if (!f) return;
-  va_start(args, format);
-  vfprintf(f, format, args);
-  va_end(args);
-  fputc('\n', f);
-  fclose(f);
-}
-
-static int planned(const char *name) {
-  const char *fail = getenv("FAKE_CUDA_FAIL"), *colon = fail ? strchr(fail, ':') : NULL;
-  if (!colon || strlen(name) != (size_t)(colon - fail)) return 0;
-  return strncmp(name, fail, strlen(name)) ? 0 : atoi(colon + 1);
-}
 
 static int number(const char *name, int otherwise) {
   const char *text = getenv(name);

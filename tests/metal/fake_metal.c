@@ -6,6 +6,7 @@
  *   FAKE_METAL_FAIL=compile|run  what fails
  *
  * For x86-64: a message goes on to its method with the arguments as they came. */
+#include "../fake_log.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,17 +30,7 @@ enum { MOST_POOLED = 4096 };
 static Object *pooled[MOST_POOLED];
 static int pooled_len, live, open_encoders;
 
-static void note(const char *format, ...) {
-  const char *path = getenv("FAKE_METAL_LOG");
-  FILE *f = path ? fopen(path, "a") : NULL;
-  va_list args;
-  if (!f) return;
-  va_start(args, format);
-  vfprintf(f, format, args);
-  va_end(args);
-  fputc('\n', f);
-  fclose(f);
-}
+#define note(...) fake_note("FAKE_METAL_LOG", __VA_ARGS__)
 
 static void wrong(const char *format, ...) {
   va_list args;

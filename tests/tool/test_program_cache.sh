@@ -63,6 +63,8 @@ rmdir "$three" || fail 'the folder in the place of a file is gone'
 truncate -s 300M "$five"
 touch -d '2 days ago' "$five"
 echo mine >cache/notes
+truncate -s 300M "$three.Xy12Zq" # what a process that was killed left
+touch -d '3 days ago' "$three.Xy12Zq"
 truncate -s 300M cache/large
 expect 0 scaled "$tvms" run run.tvms 3
 [ ! -e "$five" ] || fail 'the oldest program is still there'

@@ -1,13 +1,15 @@
 /* fake.h -- what the stand-ins of CUDA's libraries share: numbers in memory of fake_libcuda.c, and
  * a log. FAKE_CUDA_LOG=FILE gets a line for each call, FAKE_CUDA_FAIL=NAME:STATUS makes one fail.
  */
-#include <stdarg.h>
+#include "../../fake_log.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define AWAY ((uint64_t)1 << 56) /* as in fake_libcuda.c */
+#define AWAY          ((uint64_t)1 << 56) /* as in fake_libcuda.c */
+#define note(...)     fake_note("FAKE_CUDA_LOG", __VA_ARGS__)
+#define planned(name) fake_planned("FAKE_CUDA_FAIL", name)
 
 typedef enum { FLOAT, DOUBLE, HALF, BFLOAT } Dtype;
 
@@ -40,22 +42,4 @@ static inline void set_number(Dtype t, void *address, int64_t i, double x) {
   case HALF: ((_Float16 *)at)[i] = (_Float16)f; break;
   default: ((uint16_t *)at)[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16); break;
   }
-}
-
-static inline void note(const char *format, ...) {
-  const char *path = getenv("FAKE_CUDA_LOG");
-  FILE *f = path ? fopen(path, "a") : NULL;
-  va_list args;
-  if (!f) return;
-  va_start(args, format);
-  vfprintf(f, format, args);
-  va_end(args);
-  fputc('\n', f);
-  fclose(f);
-}
-
-static inline int planned(const char *name) {
-  const char *fail = getenv("FAKE_CUDA_FAIL"), *colon = fail ? strchr(fail, ':') : NULL;
-  if (!colon || strlen(name) != (size_t)(colon - fail)) return 0;
-  return strncmp(name, fail, strlen(name)) ? 0 : atoi(colon + 1);
 }
