@@ -18,7 +18,7 @@
 enum { DATA_FLOAT = 0, DATA_DOUBLE = 1, DATA_HALF = 2, DATA_BFLOAT16 = 9 };
 enum { FORMAT_NCHW = 0, FORMAT_NHWC = 1, CROSS_CORRELATION = 1 };
 enum { TENSOR_OP_MATH = 1, FMA_MATH = 3 };
-enum { ACTIVATION_RELU = 1, ACTIVATION_IDENTITY = 5, NOT_PROPAGATE_NAN = 0 };
+enum { ACTIVATION_RELU = 1, ACTIVATION_IDENTITY = 5, PROPAGATE_NAN = 1 };
 enum { PRECOMP_GEMM = 1 }; /* the algorithm that may go without activation after a bias */
 
 typedef struct Perf {
@@ -162,7 +162,7 @@ static int describe(Plan *p) {
                                         s->rank, s->w);
   if (!status) status = describe_convolution(&p->conv, s);
   if (!status) status = cudnnCreateActivationDescriptor(&p->activation);
-  if (!status) status = cudnnSetActivationDescriptor(p->activation, mode, NOT_PROPAGATE_NAN, 0);
+  if (!status) status = cudnnSetActivationDescriptor(p->activation, mode, PROPAGATE_NAN, 0);
   return status ? failed("describing the convolution", status) : 0;
 }
 

@@ -1,6 +1,7 @@
 /* fake_cudnn.c -- stands for libcudnn.so.9: plain loops over tensors as their descriptors tell,
  * with the rules of NVIDIA's documentation. What it would not take is refused. */
 #include "fake.h"
+#include <math.h>
 
 enum { BAD_PARAM = 2000, NOT_SUPPORTED = 3000 };
 enum { MOST = 5 };
@@ -180,7 +181,7 @@ static int run(const Tensor *x, const void *data, const Filter *w, const void *w
     double value = one_output(x, data, w, weights, c, at);
     if (sum) value += number_at(dtype(y->type), sum, offset(y, at));
     if (bias) value += number_at(dtype(bias_desc->type), bias, offset(bias_desc, channel));
-    if (act && act->mode == 1 && value < 0) value = 0;
+    if (act && act->mode == 1 && !(value > 0 || (act->nan && isnan(value)))) value = 0;
     set_number(dtype(y->type), out, offset(y, at), value);
   } while (step(at, y->dims, y->n));
   return 0;
