@@ -37,7 +37,7 @@ if [ $# -gt 0 ]; then
   for target in $targets; do cases "$target" "$@"; done
 else
   [ -d "$data" ] || { echo "libonnx-testdata is not installed"; exit 2; }
-  for target in $targets; do cases "$target" "$data" "$here/cases" "$here/runtime" "$here/spec"; done
+  for target in $targets; do cases "$target" "$data" "$here/cases" "$here/runtime" "$here/spec" "$here/images"; done
   cases "${targets%% *}" "$here/light"
 fi
 echo "$passed passed, $failed failed"
