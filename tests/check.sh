@@ -125,10 +125,7 @@ counted 'operators, on a simulated GPU' operators_on_sim
 counted 'operators, checked by it' operators_checked
 counted 'tests in .tvms' "$B/tvms" test -j "$(nproc)" $(find tests -name '*.tvms' -not -path 'tests/bench/*' -not -path 'tests/math/*' | LC_ALL=C sort)
 counted 'errors of functions of float32, of every 4099th' sh tests/math/run.sh "$B" 4099
-# A sample of what `make check-onnx` runs.
-onnx_data=/usr/share/libonnx-testdata/data
-[ -d $onnx_data ] || onnx_data=
-counted 'ONNX models' sh tests/onnx/run.sh "$B" tests/onnx/cases tests/onnx/runtime tests/onnx/spec ${onnx_data:+$onnx_data/simple $onnx_data/pytorch-operator}
+counted 'ONNX models' sh tests/onnx/run.sh "$B"
 counted 'Python programs' sh tests/python.sh "$B"
 counted 'snippets in the docs' sh tests/docs.sh "$B"
 for e in examples/*.tvms; do step "$e runs" "$B/tvms" "$e"; done
