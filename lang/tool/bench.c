@@ -15,6 +15,7 @@ typedef struct Setting {
 
 typedef struct BenchJob {
   const char *path, *module;
+  ModelOptions model;
   Setting *settings;
   int count;
   bool json;
@@ -51,7 +52,7 @@ static void run_bench(void *context) {
   for (int i = 0; i < job->count; i++)
     if (str_same(job->settings[i].name, "target") && job->settings[i].text)
       target_parse(job->settings[i].text, (Span){0});
-  Session *s = tool_definitions(job->path);
+  Session *s = tool_definitions(job->path, &job->model);
   if (!s || diag_error_count()) return;
   Node *m = tool_one_module("bench", s, job->module, job->path);
   if (!m) return;
@@ -79,19 +80,20 @@ static const Setting all_settings[] = {
     {"repeat", "--repeat", NULL, 1, "repetitions, of which the median counts: 11"},
     {"seed", "--seed", NULL, 0, "of the random arguments: 0"},
 };
-enum { SETTINGS = sizeof all_settings / sizeof *all_settings };
+enum { SETTINGS = sizeof all_settings / sizeof *all_settings, OWN = 4 /* other options */ };
 
 int tool_bench(int argc, char **argv) {
   Setting settings[SETTINGS];
   BenchJob job = {.settings = memcpy(settings, all_settings, sizeof settings), .count = SETTINGS};
-  Option options[SETTINGS + 2] = {
+  Option options[SETTINGS + OWN] = {
       {"--module", 'm', &job.module, NULL, "one module of several, by name"},
       {"--json", 0, NULL, &job.json, "print all figures as JSON"},
+      MODEL_OPTIONS(job.model),
   };
   for (int i = 0; i < SETTINGS; i++)
-    options[i + 2] = (Option){settings[i].option, 0, &settings[i].text, NULL, settings[i].doc};
+    options[i + OWN] = (Option){settings[i].option, 0, &settings[i].text, NULL, settings[i].doc};
   int status;
-  if (!options_parse(options, SETTINGS + 2, &argc, argv, &status)) return status;
+  if (!options_parse(options, SETTINGS + OWN, &argc, argv, &status)) return status;
   if (argc != 2) return usage_error("bench", argc < 2 ? "which file?" : "one file at a time");
   for (int i = 0; i < SETTINGS; i++)
     if (settings[i].text && settings[i].least >= 0 && !is_number(&settings[i]))

@@ -8,6 +8,7 @@
 
 typedef struct BuildJob {
   const char *target, *module, *path, *output, *emit, *params;
+  ModelOptions model;
   bool report, profile;
 } BuildJob;
 
@@ -63,7 +64,7 @@ static void run_build(void *context) {
   const Target *target = target_parse(text, (Span){0});
   const Backend *backend = backend_that_writes(target);
   if (backend->prepare && form->kind != EMIT_LOWERED) backend->prepare();
-  Session *s = tool_definitions(job->path);
+  Session *s = tool_definitions(job->path, &job->model);
   if (!s || diag_error_count()) return;
   Node *module = tool_one_module("build", s, job->module, job->path);
   if (!module) return;
@@ -99,6 +100,7 @@ int tool_build(int argc, char **argv) {
        "record how long kernels take: run with TVMS_PROFILE=FILE, or FILE.json for a trace"},
       {"--report", 0, NULL, &job.report,
        "tell how much memory graph functions need, and draw it over time: OUT.FUNCTION.svg"},
+      MODEL_OPTIONS(job.model),
   };
   int status;
   if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))

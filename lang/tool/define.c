@@ -33,8 +33,12 @@ NamedModuleVec session_modules(Session *s) {
   return out;
 }
 
-Session *tool_definitions(const char *path) {
-  if (is_onnx(path)) return onnx_definitions(path);
+Session *tool_definitions(const char *path, const ModelOptions *model) {
+  if (is_onnx(path)) return onnx_definitions(path, model);
+  if (model->dims || model->values) {
+    diag_error((Span){0}, "%s: --dims and --values are for ONNX models", path);
+    return NULL;
+  }
   const Source *source = source_read(path);
   return source ? session_definitions(source, path) : NULL;
 }

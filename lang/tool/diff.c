@@ -7,6 +7,7 @@
 
 typedef struct DiffJob {
   const char *path, *a, *b, *load, *module, *func, *shapes, *seed, *rtol, *atol;
+  ModelOptions model;
   Node *node;
   bool agree;
 } DiffJob;
@@ -39,7 +40,7 @@ static void print_diff(void *context) {
 static void run_diff(void *context) {
   DiffJob *job = context;
   if (job->load) module_load_file("__passes__", job->load, (Span){0});
-  Session *s = tool_definitions(job->path);
+  Session *s = tool_definitions(job->path, &job->model);
   if (!s || diag_error_count()) return;
   job->node = tool_one_module("diff", s, job->module, job->path);
   if (!job->node) return;
@@ -63,6 +64,7 @@ int tool_diff(int argc, char **argv) {
       {"--seed", 0, &job.seed, NULL, "of the random arguments: 0"},
       {"--rtol", 0, &job.rtol, NULL, "how far numbers may differ, of themselves: 1e-4"},
       {"--atol", 0, &job.atol, NULL, "how far they may differ in any case: 1e-5"},
+      MODEL_OPTIONS(job.model),
   };
   int status;
   if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))

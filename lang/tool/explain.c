@@ -72,7 +72,8 @@ int tool_explain(int argc, char **argv) {
       {"--sizes", 0, &kernels.sizes, NULL,
        "values of variables in shapes: \"n=4096,m=8\"; else 1024"},
       {"--module", 'm', &kernels.module, NULL, "one module of several, by name"},
-      {"--json", 0, NULL, &kernels.json, "print all figures as JSON, a line for each kernel"}};
+      {"--json", 0, NULL, &kernels.json, "print all figures as JSON, a line for each kernel"},
+      MODEL_OPTIONS(kernels.model)};
   bool is_flag = argc > 1 && strncmp(argv[1], "-W", 2) == 0;
   if (!is_flag && !options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))
     return status;

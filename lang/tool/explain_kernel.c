@@ -197,7 +197,7 @@ static void run(void *context) {
   const Target *target = target_parse(job->target, (Span){0});
   Map sizes = {0};
   parse_sizes(job->sizes, &sizes);
-  Session *s = tool_definitions(job->path);
+  Session *s = tool_definitions(job->path, &job->model);
   if (!s || diag_error_count()) return;
   Node *module = tool_one_module("explain", s, job->module, job->path);
   if (!module) return;

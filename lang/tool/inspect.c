@@ -36,8 +36,8 @@ static int inspect_ptx(const char *path, const char *file, size_t n) {
   return STATUS_OK;
 }
 
-static int inspect(char *path, const char *dims) {
-  if (is_onnx(path)) return onnx_inspect(path, dims);
+static int inspect(char *path, const ModelOptions *model) {
+  if (is_onnx(path)) return onnx_inspect(path, model);
   struct stat s;
   int fd = open(path, O_RDONLY);
   if (fd < 0 || fstat(fd, &s)) return failed(path, strerror(errno));
@@ -56,13 +56,13 @@ static int inspect(char *path, const char *dims) {
 }
 
 int tool_inspect(int argc, char **argv) {
-  const char *dims = NULL;
-  const Option options[] = {{"--dims", 0, &dims, NULL,
-                             "of an ONNX model: \"batch=4,length=128\", its named dims; else 1"}};
+  ModelOptions model = {0};
+  const Option options[] = {MODEL_OPTIONS(model)};
   int status, worst = STATUS_OK;
-  if (!options_parse(options, 1, &argc, argv, &status)) return status;
+  if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))
+    return status;
   if (argc < 2) return usage_error("inspect", "which file?");
   for (int i = 1; i < argc; i++)
-    if (inspect(argv[i], dims) != STATUS_OK) worst = STATUS_ERROR;
+    if (inspect(argv[i], &model) != STATUS_OK) worst = STATUS_ERROR;
   return worst;
 }

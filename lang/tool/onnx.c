@@ -33,8 +33,16 @@ static bool call_command(CommandCall *c) {
   return false;
 }
 
-Session *onnx_definitions(const char *path) {
-  CommandCall c = {.function = "module_of", .args = {value_str(path)}, .n = 1};
+/* The call of a function that takes a model and what is told of it. */
+static CommandCall model_call(const char *function, const char *path, const ModelOptions *m) {
+  return (CommandCall){.function = function,
+                       .args = {value_str(path), value_str(m->dims ? m->dims : ""),
+                                value_str(m->values ? m->values : "")},
+                       .n = 3};
+}
+
+Session *onnx_definitions(const char *path, const ModelOptions *model) {
+  CommandCall c = model_call("module_of", path, model);
   if (!call_command(&c)) return NULL;
   Session *s = session_new(path);
   env_set(s->globals, str_intern("Module"), c.result);
@@ -44,7 +52,8 @@ Session *onnx_definitions(const char *path) {
 /* ---- import ----  */
 
 typedef struct ImportJob {
-  const char *path, *output, *dims;
+  const char *path, *output;
+  ModelOptions model;
 } ImportJob;
 
 /* "model.tvms" -> "model.safetensors" */
@@ -57,9 +66,7 @@ static const char *weights_path(const char *output) {
 
 static void run_import(void *context) {
   const ImportJob *job = context;
-  CommandCall c = {.function = "as_script",
-                   .args = {value_str(job->path), value_str(job->dims ? job->dims : "")},
-                   .n = 2};
+  CommandCall c = model_call("as_script", job->path, &job->model);
   if (!call_command(&c)) return;
   const ValueVec *parts = value_items(c.result);
   const StrObject *text = parts->at[0].object, *weights = parts->at[1].object;
@@ -69,12 +76,12 @@ static void run_import(void *context) {
 
 int tool_import(int argc, char **argv) {
   ImportJob job = {0};
-  const Option options[] = {
-      {"--output", 'o', &job.output, NULL,
-       "the script to write; beside it the weights, .safetensors"},
-      {"--dims", 0, &job.dims, NULL, "\"batch=1,length=128\": named dims of inputs"}};
+  const Option options[] = {{"--output", 'o', &job.output, NULL,
+                             "the script to write; beside it the weights, .safetensors"},
+                            MODEL_OPTIONS(job.model)};
   int status;
-  if (!options_parse(options, 2, &argc, argv, &status)) return status;
+  if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))
+    return status;
   if (argc != 2) return usage_error("import", argc < 2 ? "which file?" : "one file at a time");
   if (!job.output) return usage_error("import", "where to? give -o FILE.tvms");
   job.path = argv[1];
@@ -84,19 +91,18 @@ int tool_import(int argc, char **argv) {
 /* ---- inspect ---- */
 
 typedef struct InspectJob {
-  const char *path, *dims;
+  const char *path;
+  const ModelOptions *model;
 } InspectJob;
 
 static void run_inspect(void *context) {
   InspectJob *job = context;
-  CommandCall c = {.function = "inspect",
-                   .args = {value_str(job->path), value_str(job->dims ? job->dims : "")},
-                   .n = 2};
+  CommandCall c = model_call("inspect", job->path, job->model);
   if (call_command(&c)) puts(value_text(c.result));
 }
 
-int onnx_inspect(const char *path, const char *dims) {
-  InspectJob job = {path, dims};
+int onnx_inspect(const char *path, const ModelOptions *model) {
+  InspectJob job = {path, model};
   return tool_protected(run_inspect, &job);
 }
 

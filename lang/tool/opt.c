@@ -6,6 +6,7 @@
 
 typedef struct OptJob {
   const char *passes, *target, *module, *path, *output, *load;
+  ModelOptions model;
   Instruments instruments;
   PrintOptions style;
   bool check_each;
@@ -28,7 +29,7 @@ static void check_each(void *context) {
 static void run_opt(void *context) {
   OptJob *job = context;
   if (job->load) module_load_file("__passes__", job->load, (Span){0});
-  Session *s = tool_definitions(job->path);
+  Session *s = tool_definitions(job->path, &job->model);
   if (!s || diag_error_count()) return;
   const Target *target = job->target ? target_parse(job->target, (Span){0}) : NULL;
   Pipeline pipeline = pipeline_parse(job->passes, (Span){0});
@@ -80,6 +81,7 @@ int tool_opt(int argc, char **argv) {
       {"--style", 0, &style, NULL, "the spelling to print in: default or tvm"},
       {"--constants", 0, &constants, NULL,
        "large constants: metadata before the text, inline, or by reference only"},
+      MODEL_OPTIONS(job.model),
   };
   int status;
   if (!options_parse(options, sizeof options / sizeof *options, &argc, argv, &status))

@@ -56,18 +56,29 @@ typedef struct NamedModule {
 } NamedModule;
 typedef VEC(NamedModule) NamedModuleVec;
 
+/* What the command line tells of an ONNX model that takes the place of a text; NULL: nothing. */
+typedef struct ModelOptions {
+  const char *dims, *values;
+} ModelOptions;
+
+#define MODEL_OPTIONS(m)                                                                           \
+  {"--dims", 0, &(m).dims, NULL, "of an ONNX model: \"batch=1,length=128\", dims of its inputs"},  \
+  {                                                                                                \
+    "--values", 0, &(m).values, NULL,                                                              \
+        "of an ONNX model: \"rate=16000,table=t.npy\", inputs that become constants"               \
+  }
+
 /* The definitions of a text, without running the rest of the script; faults are reported. The
  * second form reads the file: NULL if it can't. */
 Session *session_definitions(const Source *source, const char *path);
-Session *tool_definitions(const char *path);
+Session *tool_definitions(const char *path, const ModelOptions *model);
 NamedModuleVec session_modules(Session *s);
 /* Of an ONNX model: its module by the name Module; NULL with a diagnostic if it can't be imported.
  */
 bool is_onnx(const char *path);
-Session *onnx_definitions(const char *path);
+Session *onnx_definitions(const char *path, const ModelOptions *model);
 int onnx_run(int argc, char **argv); /* `tvms run MODEL.onnx --input x=x.npy` */
-/* `tvms inspect --dims TEXT MODEL.onnx`; NULL: each is 1. */
-int onnx_inspect(const char *path, const char *dims);
+int onnx_inspect(const char *path, const ModelOptions *model); /* dims not told are 1 */
 /* name NULL: the only one. NULL with a diagnostic if there is none, or several. */
 Node *tool_one_module(const char *command, Session *s, const char *name, const char *path);
 

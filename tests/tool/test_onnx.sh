@@ -36,6 +36,31 @@ expect 1 "write NAME=NUMBER" "$tvms" import "$symbolic" --dims "$dim=many" -o fi
 expect 0 '' "$tvms" import "$symbolic" --dims "$dim=5" -o fixed.tvms
 expect 1 '' grep -q "\"$dim\"" fixed.tvms
 
+# What is told makes numbers of dims and constants of inputs, for every command that takes a model.
+cat >told.tvms <<'T'
+from encode import graph, model, node, value, write
+FLOAT, INT64 = 1, 7
+inputs = [value("x", FLOAT, ["n", "m"]), value("k", INT64, [1])]
+nodes = [node("Squeeze", ["x"], ["s"]), node("TopK", ["s", "k"], ["y", "z"])]
+write("told.onnx", model(graph(nodes, inputs, [value("y", FLOAT, [])])))
+T
+TVMS_PATH=$tests/../onnx expect 0 '' "$tvms" told.tvms
+expect 1 'which dims are 1 must be known before the model runs, but n is not' "$tvms" build told.onnx -o told.so
+also '--dims n=N makes a number of a dim; --values k=N makes a constant of an input'
+expect 0 '' "$tvms" build told.onnx --dims n=1,m=5 --values k=2 -o told.so
+expect 0 'x: R.Tensor((1, 5), dtype="float32")' "$tvms" inspect told.so
+for command in check opt inspect 'bench --repeat 1 --number 1'; do
+  expect 0 '' "$tvms" $command told.onnx --dims n=1,m=5 --values k=2
+done
+expect 0 'main: the same' "$tvms" diff told.onnx interp llvm --dims n=1,m=5 --values k=2
+expect 0 'TopK      1      ?' "$tvms" inspect told.onnx --dims n=1,m=5 --values k=2
+expect 0 '' "$tvms" import told.onnx --dims n=1,m=5 --values k=2 -o told.tvms
+expect 0 'kernel' "$tvms" explain told.onnx --target cuda --dims n=1,m=5 --values k=2
+expect 1 "--values: the model has no input 'q'; it has: x, k" "$tvms" check told.onnx --values q=2
+expect 1 "--values: 'k=two': write NAME=NUMBER or NAME=FILE.npy" "$tvms" check told.onnx --values k=two
+expect 1 "--values: 'x=2': the input is no number, write NAME=FILE.npy" "$tvms" check told.onnx --values x=2
+expect 1 'told.tvms: --dims and --values are for ONNX models' "$tvms" check told.tvms --dims n=1
+
 # Run: files in, files out.
 set -- --input "A=$d/input_0.pb" --input "B=$d/input_1.pb" --input="D=$d/input_2.pb"
 expect 0 'values/Y.npy: float32[3, 4]' "$tvms" run "$wide/model.onnx" "$@" --output values
