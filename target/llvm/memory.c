@@ -242,9 +242,66 @@ static void store_if(Gen *g, const Access *a, LLVMValueRef v) {
   LLVMPositionBuilderAtEnd(g->b, done);
 }
 
+/* ---- lanes that nobody sees ---- */
+
+/* Does a lane of the result depend on the same lane of the operands alone, whatever is in it? */
+static bool is_lanewise(const Node *n) {
+  switch (n->kind) {
+  case NK_Div: return dtype_is_float(n->dtype); /* a lane of integers could trap */
+  case NK_Add:
+  case NK_Sub:
+  case NK_Mul:
+  case NK_Min:
+  case NK_Max:
+  case NK_EQ:
+  case NK_NE:
+  case NK_LT:
+  case NK_LE:
+  case NK_GT:
+  case NK_GE:
+  case NK_And:
+  case NK_Or:
+  case NK_Not:
+  case NK_Select:
+  case NK_Cast: return true;
+  case NK_Call: {
+    const Intrin *in = intrin_of(AS(Call, n)->op);
+    return in && in->takes == TAKES_FLOATS && in->rule == RULE_SAME && in->effect == EFFECT_PURE;
+  }
+  default: return false;
+  }
+}
+
+typedef struct FreeLanes {
+  Gen *g;
+  Node *predicate; /* of the store */
+} FreeLanes;
+
+static Node *touch_all_lanes(Mutator *m, Node *n) {
+  const FreeLanes *f = m->context;
+  if (is_lanewise(n)) return mutate_children(m, n);
+  if (!IS(BufferLoad, n)) return n;
+  BufferLoad *load = AS(BufferLoad, n);
+  Buffer *b = AS(Buffer, load->buffer);
+  bool same = load->predicate && node_equal(load->predicate, f->predicate, false, NULL);
+  if (!same || b->elem.lanes > 1 || load->indices.len != 1 || !is_dense_ramp(load->indices.at[0]))
+    return n;
+  Ramp *r = AS(Ramp, flat_index(n, b, &load->indices));
+  if (!is_in_own_array(f->g, gen_expr(f->g, b->data), r->base, r->lanes)) return n;
+  return expr_load(load->buffer, load->indices, n->span);
+}
+
+/* The value of a store whose predicate hides some lanes: loads from arrays of this function need
+ * not give 0 there. LLVM makes an "expand" of a load and a constant mask, which is slow. */
+static Node *value_to_store(Gen *g, BufferStore *n) {
+  FreeLanes f = {g, n->predicate};
+  if (!n->predicate || n->predicate->dtype.lanes == 1) return n->value;
+  return mutate(&(Mutator){.rewrite = touch_all_lanes, .context = &f}, n->value);
+}
+
 void gen_store(Gen *g, BufferStore *n) {
   DataType t = n->value->dtype;
-  LLVMValueRef v = gen_expr(g, n->value);
+  LLVMValueRef v = gen_expr(g, value_to_store(g, n));
   int lanes = n->indices.len == 1 ? n->indices.at[0]->dtype.lanes : 1;
   lanes *= AS(Buffer, n->buffer)->elem.lanes;
   if (t.lanes == 1 && lanes > 1) {
