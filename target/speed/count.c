@@ -162,12 +162,13 @@ static void touch_memory(Count *c, Node *data, Node *index, int unit, Touch *t, 
   if (!stores) cost->latency[OF_GLOBAL] = count_latencies[OF_GLOBAL];
 }
 
-Cost count_touch(Count *c, Node *data, Node *index, int unit, int nbytes, bool stores) {
+static bool is_global(const char *scope) { return !scope || !*scope || str_same(scope, "global"); }
+
+static Cost count_access(Count *c, Node *data, Node *index, int unit, int nbytes, bool stores) {
   Cost cost = cost_nothing();
   const char *scope = IS(Var, data) ? AS(Var, data)->scope : NULL;
   bool is_shared = scope && str_begins(scope, "shared");
-  bool is_global = !scope || !*scope || str_same(scope, "global");
-  if (!is_shared && !is_global) return cost;
+  if (!is_shared && !is_global(scope)) return cost;
   Touch *t = NEW(Touch, .count = (int)c->out->threads, .nbytes = nbytes);
   count_active(c, t->on);
   bool is_known = find_places(c, index, unit, t);
@@ -178,6 +179,28 @@ Cost count_touch(Count *c, Node *data, Node *index, int unit, int nbytes, bool s
   if (is_shared) touch_banks(c, t, is_known, stores, &cost);
   else touch_memory(c, data, index, unit, t, is_known, stores, &cost);
   return cost;
+}
+
+/* What each step of a loop loads from the same place, of memory that the kernel does not change,
+ * LLVM loads before the loop, unless a condition stands between. */
+static bool is_before_loop(Count *c, Node *data, Node *index, bool stores) {
+  return c->inner && !stores && IS(Var, data) && is_global(AS(Var, data)->scope) &&
+         !map_get(&c->written, data) && c->conditions.len == c->outside &&
+         !value_mentions(&c->values, index, c->inner->var);
+}
+
+Cost count_touch(Count *c, Node *data, Node *index, int unit, int nbytes, bool stores) {
+  if (!is_before_loop(c, data, index, stores))
+    return count_access(c, data, index, unit, nbytes, stores);
+  For *loop = c->inner;
+  double times = c->times;
+  int64_t steps = 1;
+  if (value_of(&c->values, loop->extent, &steps)) c->times /= (double)steps;
+  c->inner = NULL;
+  cost_add(&c->before, count_access(c, data, index, unit, nbytes, stores));
+  c->inner = loop;
+  c->times = times;
+  return cost_nothing();
 }
 
 static Cost count_element(Count *c, Node *buffer, NodeVec indices, bool stores) {
@@ -291,22 +314,28 @@ static Cost count_expr(Count *c, Node *n) {
 
 /* ---- statements ---- */
 
+static Cost count_stmt(Count *c, Node *n);
+
 static Cost count_loop(Count *c, For *f) {
   int64_t extent = 1, min = 0;
   if (!value_of(&c->values, f->extent, &extent))
     c->out->unknown = str_format("how many steps '%s' has", AS(Var, f->var)->name);
   value_of(&c->values, f->min, &min);
   if (extent < 1) return cost_nothing();
-  double times = c->times;
-  For *inner = c->inner;
+  Count around = *c;
   value_bind(&c->values, f->var, min + extent / 2);
   c->times *= (double)extent;
   c->inner = f;
-  Cost step = count_stmt(c, f->body);
+  c->outside = c->conditions.len;
+  c->before = cost_nothing();
+  Cost step = count_stmt(c, f->body), all = c->before;
   step.busy[ISSUE] += (double)c->out->threads / WARP * OF_STEP / SCHEDULERS;
-  c->times = times;
-  c->inner = inner;
-  return cost_times(step, (double)extent);
+  c->times = around.times;
+  c->inner = around.inner;
+  c->outside = around.outside;
+  c->before = around.before;
+  cost_add(&all, cost_times(step, (double)extent));
+  return all;
 }
 
 static Cost count_if(Count *c, IfThenElse *n) {
@@ -331,7 +360,7 @@ static bool is_barrier(Node *n) {
            str_same(AS(StringImm, args.at[0])->value, "warp"));
 }
 
-Cost count_stmt(Count *c, Node *n) {
+static Cost count_stmt(Count *c, Node *n) {
   Cost cost = cost_nothing();
   switch (n->kind) {
   case NK_SeqStmt:
@@ -355,4 +384,21 @@ Cost count_stmt(Count *c, Node *n) {
     return cost;
   default: return stmt_rest(n) && *stmt_rest(n) ? count_stmt(c, *stmt_rest(n)) : cost;
   }
+}
+
+/* By stores, or by calls that have its address. */
+static WalkResult find_written(Walker *w, Node *n) {
+  Node *buffer = IS(BufferStore, n) ? AS(BufferStore, n)->buffer : NULL;
+  if (is_intrin_call(n, "address_of") && IS(BufferLoad, AS(Call, n)->args.at[0]))
+    buffer = AS(BufferLoad, AS(Call, n)->args.at[0])->buffer;
+  if (buffer) map_set(w->context, AS(Buffer, buffer)->data, n);
+  for (int i = 0; IS(Call, n) && i < AS(Call, n)->args.len; i++)
+    if (IS(Var, AS(Call, n)->args.at[i])) map_set(w->context, AS(Call, n)->args.at[i], n);
+  return WALK_ON;
+}
+
+Cost count_body(Count *c, Node *n) {
+  Walker w = {.enter = find_written, .context = &c->written};
+  walk(&w, n);
+  return count_stmt(c, n);
 }

@@ -65,11 +65,15 @@ typedef struct Count {
   Node *blocks[3], *threads[3]; /* variables; NULL */
   NodeVec conditions;
   For *inner;   /* the innermost loop; NULL */
+  int outside;  /* conditions that stand around it */
+  Cost before;  /* what it does once, before its steps */
+  Map written;  /* tensors that the kernel stores to */
   double times; /* how often a block comes here */
   VEC(Stream) streams;
 } Count;
 
-Cost count_stmt(Count *c, Node *n);
+/* Of all that a launch does. */
+Cost count_body(Count *c, Node *n);
 Cost count_matrix_call(Count *c, Call *n, bool *is_one); /* count_matrix.c */
 
 /* What count.c and count_matrix.c share. */
