@@ -220,7 +220,7 @@ static KernelSpeed speed_of(PrimFunc *f, const Target *target, const Map *sizes,
   memcpy(k.pipes, cost.busy, sizeof k.pipes);
   find_occupancy(&k);
   for (int i = 0; i < LATENCIES; i++) k.alone += cost.latency[i];
-  k.alone += cost.waited + k.pipes[busiest_pipe(&k)];
+  k.alone += cost.waited + cost_clocks(&cost);
   to_launch(&k);
   count_dram(&c, f);
   find_time(&k);

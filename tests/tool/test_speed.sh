@@ -124,6 +124,8 @@ class Memory:
             R.output(m, t, c, p)
         return m, t, c, p
 T
+# Sums of columns by threads that stand in columns: partial sums of neighbours lie in different banks.
+expect 0 'conflicts of banks take 0% of' "$tvms" explain --target cuda memory.tvms -k sum
 # One row times a matrix, a transpose: memory is what they wait for. Few columns, or a sum of each row: enough threads are busy.
 expect 0 '' "$tvms" explain --target cuda --json memory.tvms
 awk '{ for (i = 1; i < NF; i++) if ($i == "\"of_limit\":") part = $(i + 1) + 0
