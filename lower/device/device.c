@@ -94,3 +94,22 @@ Node *mma_store_pair(const Call *store, Node *lane, int pair) {
   Node *first = expr_cast(INT32, pointer->args.at[2], span);
   return expr_add(first, expr_add(expr_mul(row, pitch), column));
 }
+
+static bool is_half(Node *n) {
+  if (IS(Broadcast, n)) n = AS(Broadcast, n)->value;
+  return IS(FloatImm, n) && AS(FloatImm, n)->value == 0.5;
+}
+
+/* The other one, if one operand of a sum or product is 0.5. */
+static Node *beside_half(Node *n, NodeKind kind) {
+  if (n->kind != kind) return NULL;
+  Binary *both = (Binary *)(void *)n;
+  return is_half(both->a) ? both->b : is_half(both->b) ? both->a : NULL;
+}
+
+Node *half_of_erf(Node *n) {
+  bool is_float32 = n->dtype.code == DTYPE_FLOAT && n->dtype.bits == 32;
+  Node *product = is_float32 ? beside_half(n, NK_Add) : NULL;
+  Node *erf = product ? beside_half(product, NK_Mul) : NULL;
+  return erf && is_intrin_call(erf, "erf") ? AS(Call, erf)->args.at[0] : NULL;
+}

@@ -56,6 +56,11 @@ int64_t shared_bytes(Node *launch);
  * within `swizzle` bytes, by the number of the row. */
 Node *swizzled_index(Node *index, int nbytes, int swizzle);
 
+/* ---- values ---- */
+
+/* y of 0.5 + 0.5 * erf(y), as a gelu has it, of float32; or NULL. */
+Node *half_of_erf(Node *n);
+
 /* ---- matrix instructions ---- */
 
 /* The number of a thread in its warp of 32, int32, by the variables of threadIdx.x, .y, .z (NULL:

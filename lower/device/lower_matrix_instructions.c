@@ -315,10 +315,12 @@ static bool is_local(Node *pointer) {
   return IS(Var, pointer) && AS(Var, pointer)->scope && str_same(AS(Var, pointer)->scope, "local");
 }
 
-/* Where kernels are checked: the sums are not there before a product was waited for. */
-static void mark_registers(Matrix *m, NodeVec *out, Call *n, int c, int count, bool begins) {
+/* Where kernels are checked: the sums are not there before a product was waited for, and registers
+ * of C and A only behind a fence. */
+enum { PRODUCT_ENDS, PRODUCT_BEGINS, PRODUCT_TAKES };
+static void mark_registers(Matrix *m, NodeVec *out, Call *n, int c, int count, int when) {
   Span span = n->node.span;
-  NodeVec args = NODES(n->args.at[c], n->args.at[c + 1], number(count, span), number(begins, span));
+  NodeVec args = NODES(n->args.at[c], n->args.at[c + 1], number(count, span), number(when, span));
   if (m->checks)
     vec_push(out, stmt_evaluate(expr_call("ptx_wgmma_registers", n->node.dtype, args, span), span));
 }
@@ -356,9 +358,10 @@ static Node *lower_wgmma(Matrix *m, Call *n) {
   Node *one = stmt_seq(
       NODES(store(total, zero, load(c, i)), repeat(k, depth, add), store(c, i, load(total, zero))),
       span);
-  mark_registers(m, &out, n, C, columns / 2, true);
+  if (held) mark_registers(m, &out, n, A, 16 / dtype_nbytes(in.elem), PRODUCT_TAKES);
+  mark_registers(m, &out, n, C, columns / 2, PRODUCT_BEGINS);
   vec_push(&out, repeat(i, columns / 2, one));
-  mark_registers(m, &out, n, C, columns / 2, false);
+  mark_registers(m, &out, n, C, columns / 2, PRODUCT_ENDS);
   meet(m, &out, span);
   return stmt_seq(out, span);
 }
@@ -575,7 +578,7 @@ static Node *lower_call(Matrix *m, Node *n) {
               {"tvm_mma_sync", lower_mma_sync}};
   /* Copies that are checked come when they are waited for (target/interp/async.c). */
   bool is_async = is_intrin_call(n, "ptx_cp_async") || is_intrin_call(n, "ptx_commit_group") ||
-                  is_intrin_call(n, "ptx_wait_group") ||
+                  is_intrin_call(n, "ptx_wait_group") || is_intrin_call(n, "ptx_wgmma_fence") ||
                   is_intrin_call(n, "ptx_wgmma_commit_group") ||
                   is_intrin_call(n, "ptx_wgmma_wait_group");
   if (m->checks && is_async) return NULL;

@@ -92,8 +92,10 @@ void allreduce_allocate(Allreduce *a, int64_t count) {
                                     NODES(allreduce_int(a, count)), "shared", a->span));
 }
 
+/* Neighbours among the threads have neighbouring elements, so that each finds a bank of its own. */
 static Node *index_of(Allreduce *a, Node *number) {
-  return expr_add(expr_mul(a->group, allreduce_int(a, a->count)), number);
+  if (a->in_a_row) return expr_add(expr_mul(a->group, allreduce_int(a, a->count)), number);
+  return expr_add(expr_mul(number, allreduce_int(a, a->groups)), a->group);
 }
 
 static Node *value_at(Allreduce *a, int i, Node *number) {

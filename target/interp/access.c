@@ -184,6 +184,7 @@ static char *to_write(const Access *a, const View *v, const Scalar *index) {
 
 static inline void mark_written(const View *v, const char *at, int n) {
   Memory *m = v->memory;
+  if (m && interp->checker) product_changed(m, at, n);
   if (m && m->shadow) memset(m->shadow + (at - m->lo), 1, (size_t)n);
 }
 

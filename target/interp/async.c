@@ -100,6 +100,7 @@ static Scalar eval_commit(const Code *code, Frame *f) {
     bool is_new = (*x)->thread == thread && (*x)->group < 0 && (*x)->is_product == of_products;
     if (is_new) (*x)->group = group;
   }
+  if (of_products) product_commit(thread, group);
   map_set(&c->groups, counter_of(thread, of_products), (void *)(intptr_t)(group + 1));
   return (Scalar){0};
 }
@@ -122,6 +123,7 @@ static Scalar eval_wait(const Code *code, Frame *f) {
     land(x);
   }
   c->copies.len = kept;
+  if (n->of_products) product_wait(thread, over);
   return (Scalar){0};
 }
 
@@ -130,8 +132,8 @@ static Scalar eval_wait(const Code *code, Frame *f) {
 typedef struct RegistersCode {
   Code code;
   const Code *at, *offset;
-  int size, count; /* bytes of a register; registers */
-  bool begins;
+  int size, count;                   /* bytes of a register; registers */
+  enum { ENDS, BEGINS, TAKES } when; /* TAKES: registers that are read only */
   uint32_t site;
 } RegistersCode;
 
@@ -154,7 +156,10 @@ static Scalar eval_registers(const Code *code, Frame *f) {
   char *end = from + n->count * n->size;
   Memory *m = memory_find(from);
   if (!c || !m || end > m->end) return (Scalar){0}; /* its elements were checked one by one */
-  if (n->begins) return take_sums(c, from, end), (Scalar){0};
+  if (n->when != ENDS) product_takes(m, from, end, n->site);
+  if (n->when == TAKES) return (Scalar){0};
+  if (n->when == BEGINS) return product_begin(n->site), take_sums(c, from, end), (Scalar){0};
+  product_end();
   for (char *at = from; at < end; at += sizeof((AsyncCopy *)0)->bytes) {
     AsyncCopy x = {interp->thread - 1, -1, true, m, at, (int)sizeof x.bytes, n->site, {0}};
     if (end - at < x.nbytes) x.nbytes = (int)(end - at);
@@ -230,15 +235,15 @@ const Code *compile_wait(Compiler *c, Call *n) {
 
 const Code *compile_registers(Compiler *c, Call *n) {
   RegistersCode *code = NEW(RegistersCode, .code = {eval_registers, NULL, n->node.dtype, c->span});
-  int64_t count = 0, begins = 0;
+  int64_t count = 0, when = 0;
   const char *name;
   expr_is_const_int(n->args.at[2], &count);
-  expr_is_const_int(n->args.at[3], &begins);
+  expr_is_const_int(n->args.at[3], &when);
   code->size = element_of(n->args.at[0], n->node.dtype, &name);
   code->at = compile_expr(c, n->args.at[0]);
   code->offset = compile_int(c, n->args.at[1]);
   code->count = (int)count;
-  code->begins = begins != 0;
+  code->when = (int)when;
   code->site = site_new((Site){c->span, "product", name, false, true});
   return &code->code;
 }

@@ -19,6 +19,7 @@ uint32_t site_new(Site s);
 const Site *site_at(uint32_t number);
 
 typedef struct AsyncCopy AsyncCopy; /* async.c */
+typedef struct Product Product;     /* product.c */
 
 /* Where a kernel is: the block that runs, and how many there are. */
 struct Checker {
@@ -29,6 +30,10 @@ struct Checker {
   bool counts;             /* bank conflicts and transactions */
   VEC(AsyncCopy *) copies; /* begun, not waited for */
   Map groups;              /* thread + 1 to the number of groups it has committed */
+  VEC(Product *) products; /* not waited for */
+  Product *running;        /* whose steps a thread does; or NULL */
+  uint32_t fence;          /* number of the last one */
+  Map fences;              /* thread + 1 to the number of its last */
   VEC(Diag *) found;
   Map known; /* texts of what was found, by place */
 };
@@ -49,6 +54,21 @@ const DiagVec *check_result(Checker *c);
 
 /* Is a copy to this place begun, and not waited for? */
 const char *async_pending(const char *at); /* "copy" or "product"; NULL */
+
+/* ---- product.c: T.ptx_wgmma, which goes on beside the threads ---- */
+
+/* A thread changes what may be registers of a product. */
+void product_changed(Memory *m, const char *at, int nbytes);
+/* A product takes registers. */
+void product_takes(const Memory *m, const char *from, const char *end, uint32_t site);
+/* What a thread loads between the two, the product reads. */
+void product_begin(uint32_t site);
+void product_end(void);
+void product_reads(Memory *m, const char *at, int nbytes);
+/* A thread writes to memory of which products read. */
+void product_overwritten(const Memory *m, const char *at, int nbytes, uint32_t site);
+void product_commit(int thread, int64_t group);
+void product_wait(int thread, int64_t over); /* for all but the last groups */
 
 /* ---- traffic.c: what accesses cost ---- */
 

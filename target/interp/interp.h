@@ -50,10 +50,13 @@ struct Memory {
   Touch *touches; /* of each piece of this many bytes, once threads touched it (race.c) */
   int piece;
   uint32_t of_launch, of_block; /* whose touches they are */
-  void *block;                  /* to be freed with it, or NULL: memory of others */
-  bool is_constant;             /* stores are errors */
-  bool keep;                    /* outlives the next release */
-  const char *name;             /* of the buffer it was made for, or NULL */
+  struct Product **products;    /* of each piece, the last one that reads it (product.c); or NULL */
+  const char *changed, *changed_end; /* by the thread, since the fence of this number */
+  uint32_t changed_at;
+  void *block;      /* to be freed with it, or NULL: memory of others */
+  bool is_constant; /* stores are errors */
+  bool keep;        /* outlives the next release */
+  const char *name; /* of the buffer it was made for, or NULL */
   MemoryVec hidden;
 };
 
@@ -298,6 +301,7 @@ const Code *compile_async(Compiler *c, Call *n);     /* async.c */
 const Code *compile_commit(Compiler *c, Call *n);
 const Code *compile_wait(Compiler *c, Call *n);
 const Code *compile_registers(Compiler *c, Call *n);
+const Code *compile_fence(Compiler *c, Call *n);  /* product.c */
 const Code *compile_atomic(Compiler *c, Call *n); /* atomic.c; NULL: it is none */
 const char *compile_text_arg(Compiler *c, Call *n);
 _Noreturn void unsupported(Span span, const char *what);

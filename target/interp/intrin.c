@@ -314,6 +314,7 @@ static const struct {
     {"ptx_cp_async", compile_async},
     {"ptx_commit_group", compile_commit},
     {"ptx_wait_group", compile_wait},
+    {"ptx_wgmma_fence", compile_fence},
     {"ptx_wgmma_commit_group", compile_commit},
     {"ptx_wgmma_wait_group", compile_wait},
     {"ptx_wgmma_registers", compile_registers},

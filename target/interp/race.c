@@ -51,6 +51,7 @@ void race_reset(Memory *m) {
   if (c && m->of_launch == c->launch && m->of_block == c->block) return;
   free(m->touches);
   m->touches = NULL;
+  m->products = NULL;
 }
 
 /* ---- order ---- */
@@ -112,6 +113,8 @@ void race_note(Memory *m, const char *at, int nbytes, bool writes, uint32_t site
                const char *index_of(const void *context), const void *context) {
   const Checker *c = interp->checker;
   Touch *t = touches_of(m, at, nbytes);
+  if (c && c->running && !writes) product_reads(m, at, nbytes);
+  if (c && m->products && writes) product_overwritten(m, at, nbytes, site);
   if (!t) return; /* no room to remember: nothing is found */
   Who me = {site, c ? c->block : 0, (uint32_t)interp->thread - 1, interp->interval,
             interp->warp_interval};

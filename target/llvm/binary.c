@@ -1,4 +1,5 @@
 /* binary.c -- arithmetic, comparison and logic on two operands. */
+#include "lower/device/device.h"
 #include "target/llvm/codegen.h"
 
 LLVMValueRef gen_fp(Gen *g, LLVMValueRef v) {
@@ -118,6 +119,8 @@ static bool is_comparison(NodeKind kind) { return kind >= NK_EQ && kind <= NK_GE
 
 LLVMValueRef gen_binary(Gen *g, Node *node) {
   Binary *n = (Binary *)(void *)node;
+  Node *y = g->is_device ? half_of_erf(node) : NULL;
+  if (y) return float32_half_of_erf(g, type_of(g, y->dtype), (LLVMValueRef[]){gen_expr(g, y)});
   NodeKind kind = node->kind;
   if (kind == NK_And || kind == NK_Or) return gen_logic(g, n);
   /* Operands have one dtype but for a scalar beside a vector. */

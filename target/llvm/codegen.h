@@ -235,8 +235,8 @@ LLVMValueRef gen_math(Gen *g, Call *n, const char *name);
 typedef LLVMValueRef MathFormula(Gen *g, LLVMTypeRef type, LLVMValueRef *args);
 /* Of float32 (float32_*.c). */
 MathFormula float32_exp, float32_exp2, float32_exp10, float32_log, float32_log2, float32_log10,
-    float32_log1p, float32_sigmoid, float32_tanh, float32_erf, float32_sin, float32_cos,
-    float32_pow;
+    float32_log1p, float32_sigmoid, float32_tanh, float32_erf, float32_half_of_erf, float32_sin,
+    float32_cos, float32_pow;
 /* Of float64, for devices (float64_*.c). */
 MathFormula float64_exp, float64_exp2, float64_exp10, float64_log, float64_log2, float64_log10,
     float64_log1p, float64_sigmoid, float64_tanh, float64_erf, float64_sin, float64_cos,

@@ -308,21 +308,10 @@ static LLVMValueRef do_wait(Gen *g, Call *n) {
 static const struct {
   const char *name;
   LLVMValueRef (*handler)(Gen *g, Call *n);
-} handlers[] = {{"ptx_mma", do_mma},
-                {"mma_fill", do_mma_fill},
-                {"mma_store", do_mma_store},
-                {"ptx_ldmatrix", do_ldmatrix},
-                {"ptx_cp_async", do_cp_async},
-                {"ptx_commit_group", do_commit},
-                {"ptx_wait_group", do_wait},
-                {"ptx_wmma_load", do_wmma_load},
-                {"ptx_wmma_store", do_wmma_store},
-                {"ptx_wmma_mma", do_wmma_mma},
-                {"ptx_wgmma", do_wgmma},
-                {"ptx_wgmma_fence", do_order},
-                {"ptx_wgmma_commit_group", do_order},
-                {"ptx_wgmma_wait_group", do_order},
-                {"ptx_fence_proxy_async", do_order}};
+} handlers[] = {
+#define PTX_CALL(builtin, handler) {#builtin, do_##handler},
+#include "target/ptx_call.def"
+};
 
 LLVMValueRef gen_ptx_call(Gen *g, Call *n, const char *name, bool *found) {
   for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {

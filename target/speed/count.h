@@ -40,11 +40,14 @@ typedef enum Latency { OF_GLOBAL, OF_SHARED, OF_TENSOR, OF_EXCHANGE, LATENCIES }
 
 extern const double count_latencies[LATENCIES]; /* clocks, about */
 
-/* Of a block that does something once. */
+/* Of a block that does something once. Pipes work side by side between barriers: what stands before
+ * the first one, and after the last, is kept apart, since more may come there. */
 typedef struct Cost {
   double busy[PIPES];
-  double waited;             /* clocks up to the last barrier for which nothing is busy */
-  double latency[LATENCIES]; /* since then, of what is under way */
+  double first[PIPES], last[PIPES]; /* up to the first barrier; from the last one on */
+  double between;                   /* clocks from the first barrier to the last */
+  double waited;                    /* clocks up to the last barrier for which nothing is busy */
+  double latency[LATENCIES];        /* since then, of what is under way */
   bool has_barrier;
   int in_flight; /* copies that need not be there when it waits for one; -1: it waits for none */
 } Cost;
@@ -64,17 +67,26 @@ typedef struct Count {
   Values values;
   Node *blocks[3], *threads[3]; /* variables; NULL */
   NodeVec conditions;
-  For *inner;   /* the innermost loop; NULL */
-  double times; /* how often a block comes here */
+  For *inner;    /* the innermost loop; NULL */
+  int outside;   /* conditions that stand around it */
+  Cost before;   /* what it does once, before its steps */
+  Map written;   /* tensors that the kernel stores to */
+  Map seen;      /* of the values of a store, by their hashes */
+  bool overlaps; /* products run on while it waits at barriers */
+  double times;  /* how often a block comes here */
   VEC(Stream) streams;
 } Count;
 
-Cost count_stmt(Count *c, Node *n);
+/* Of all that a launch does. */
+Cost count_body(Count *c, Node *n);
 Cost count_matrix_call(Count *c, Call *n, bool *is_one); /* count_matrix.c */
 
 /* What count.c and count_matrix.c share. */
 Cost cost_nothing(void);
-void cost_add(Cost *to, Cost more);                /* one after the other */
+void cost_add(Cost *to, Cost more); /* one after the other */
+void cost_busy(Cost *c, Pipe pipe, double clocks);
+void cost_scale(Cost *c, double n); /* the work of it, which has no barrier */
+double cost_clocks(const Cost *c);  /* that pipes are busy, one phase after the other */
 int count_active(Count *c, bool on[MOST_THREADS]); /* threads for which the conditions hold */
 int count_warps(const Count *c, const bool *on);
 /* The threads touch `nbytes` from `index` on, in units of `unit` bytes. */

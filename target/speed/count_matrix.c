@@ -27,8 +27,8 @@ static Cost count_mma(Count *c, Call *n) {
     sscanf(AS(StringImm, shape)->value, "m%dn%dk%d", &rows, &columns, &depth);
   double warps = active_warps(c, &threads), sums = (double)rows * columns * depth;
   c->out->tensor_rate = c->out->chip->tensor * rate_of(n->args.at[3]);
-  cost.busy[TENSOR_CORES] = warps * sums / c->out->tensor_rate;
-  cost.busy[ISSUE] = warps / SCHEDULERS;
+  cost_busy(&cost, TENSOR_CORES, warps * sums / c->out->tensor_rate);
+  cost_busy(&cost, ISSUE, warps / SCHEDULERS);
   cost.latency[OF_TENSOR] = count_latencies[OF_TENSOR];
   c->out->flops += c->times * warps * 2 * sums;
   c->out->tensor_flops += c->times * warps * 2 * sums;
@@ -48,9 +48,9 @@ static Cost count_wgmma(Count *c, Call *n) {
   bool held = IS(Var, a) && AS(Var, a)->scope && str_same(AS(Var, a)->scope, "local");
   double bytes = groups * 32 * ((held ? 0 : rows) + columns); /* 32 along the sums */
   c->out->tensor_rate = 2 * c->out->chip->tensor * rate_of(n->args.at[1]);
-  cost.busy[TENSOR_CORES] = groups * sums / c->out->tensor_rate;
-  cost.busy[SHARED_MEMORY] = bytes / TURN;
-  cost.busy[ISSUE] = groups * GROUP / SCHEDULERS;
+  cost_busy(&cost, TENSOR_CORES, groups * sums / c->out->tensor_rate);
+  cost_busy(&cost, SHARED_MEMORY, bytes / TURN);
+  cost_busy(&cost, ISSUE, groups * GROUP / SCHEDULERS);
   c->out->flops += c->times * groups * 2 * sums;
   c->out->tensor_flops += c->times * groups * 2 * sums;
   c->out->shared_load_bytes += c->times * bytes;
@@ -77,7 +77,7 @@ static Cost count_ldmatrix(Count *c, Call *n) {
   int threads;
   expr_is_const_int(n->args.at[1], &count);
   Cost cost = count_touch(c, n->args.at[5], n->args.at[6], unit_of(n->args.at[5]), 16, false);
-  cost.busy[SHARED_MEMORY] *= (double)count / 4;
+  cost_scale(&cost, (double)count / 4);
   active_warps(c, &threads);
   double bytes = c->times * threads * 16 * (double)count / 4;
   c->out->shared_load_bytes += bytes;

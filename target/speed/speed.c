@@ -216,11 +216,11 @@ static KernelSpeed speed_of(PrimFunc *f, const Target *target, const Map *sizes,
   k.shared_bytes = shared_bytes(body);
   for each (const PtxKernel, p, ptx)
     if (str_same(p->name, name)) k.registers = p->registers, k.instructions = p->instructions;
-  Cost cost = count_stmt(&c, body);
+  Cost cost = count_body(&c, body);
   memcpy(k.pipes, cost.busy, sizeof k.pipes);
   find_occupancy(&k);
   for (int i = 0; i < LATENCIES; i++) k.alone += cost.latency[i];
-  k.alone += cost.waited + k.pipes[busiest_pipe(&k)];
+  k.alone += cost.waited + cost_clocks(&cost);
   to_launch(&k);
   count_dram(&c, f);
   find_time(&k);

@@ -223,6 +223,7 @@ static double float_op(const char *op, double a, double b, double c, Type t, boo
   if (!strcmp(op, "abs")) return fabs(a);
   if (!strcmp(op, "sqrt")) return t.bits == 64 ? sqrt(a) : (double)sqrtf((float)a);
   if (!strcmp(op, "rcp")) return 1 / a;
+  if (!strcmp(op, "ex2")) return exp2(a);
   if (!strcmp(op, "min")) return fmin(a, b);
   if (!strcmp(op, "max")) return fmax(a, b);
   if (!strcmp(op, "copysign")) return copysign(b, a);
@@ -417,7 +418,7 @@ Execute *ptx_instruction(const Instr *i) {
   static const char *const arithmetic[] = {"add",  "sub",  "mul", "mad",  "div", "rem",     "min",
                                            "max",  "neg",  "abs", "and",  "or",  "xor",     "not",
                                            "cnot", "popc", "clz", "shl",  "shr", "bfe",     "bfi",
-                                           "shf",  "prmt", "fma", "sqrt", "rcp", "copysign"};
+                                           "shf",  "prmt", "fma", "sqrt", "rcp", "ex2", "copysign"};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     if (!strcmp(rows[k].name, i->words[0])) return rows[k].execute;
   for (size_t k = 0; k < sizeof arithmetic / sizeof *arithmetic; k++)

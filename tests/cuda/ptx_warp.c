@@ -1,5 +1,6 @@
 /* ptx_warp.c -- what the lanes of a warp do together, in the layouts of the PTX ISA. */
 #include "ptx_machine.h"
+#include "ptx_number.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,23 +53,12 @@ bool warp_ldmatrix(Machine *m, const Instr *i) {
 
 /* ---- mma ---- */
 
+/* Part `sub` of a register. */
 static double element(uint32_t word, const char *type, int sub) {
-  if (!strcmp(type, "f16")) {
-    uint16_t bits = (uint16_t)(word >> 16 * sub);
-    _Float16 h;
-    memcpy(&h, &bits, 2);
-    return (double)h;
-  }
-  if (!strcmp(type, "s8")) return (int8_t)(word >> 8 * sub);
-  if (!strcmp(type, "u8")) return (uint8_t)(word >> 8 * sub);
-  if (!strcmp(type, "bf16")) word = (word >> 16 * sub) << 16;
-  if (!strcmp(type, "tf32")) word &= 0xffffe000u;
-  float f;
-  memcpy(&f, &word, 4);
-  return (double)f;
+  return number_of(word >> sub * number_bits(type), type);
 }
 
-static int in_word(const char *type) { return type[1] == '8' ? 4 : strstr(type, "16") ? 2 : 1; }
+static int in_word(const char *type) { return 32 / number_bits(type); }
 
 /* mma.sync.aligned.m16n8kK.row.col.d.a.b.c {d}, {a}, {b}, {c} */
 bool warp_mma(Machine *m, const Instr *i) {

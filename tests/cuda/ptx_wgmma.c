@@ -1,29 +1,10 @@
 /* ptx_wgmma.c -- products by four warps, whose operands lie in swizzled shared memory. They are
  * done at once: when they are waited for makes no difference here. */
 #include "ptx_machine.h"
+#include "ptx_number.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double number(const void *p, const char *type) {
-  uint32_t word = 0;
-  memcpy(&word, p, type[1] == '8' ? 1 : strstr(type, "16") ? 2 : 4);
-  if (!strcmp(type, "s8")) return (int8_t)word;
-  if (!strcmp(type, "u8")) return (uint8_t)word;
-  if (!strcmp(type, "f16")) {
-    uint16_t half = (uint16_t)word;
-    _Float16 h;
-    memcpy(&h, &half, 2);
-    return (double)h;
-  }
-  if (!strcmp(type, "bf16")) word <<= 16;
-  if (!strcmp(type, "tf32")) word &= 0xffffe000u;
-  float f;
-  memcpy(&f, &word, 4);
-  return (double)f;
-}
-
-static int size_of(const char *type) { return type[1] == '8' ? 1 : strstr(type, "16") ? 2 : 4; }
 
 /* Element i along m or n, k, of the matrix that the descriptor tells of. */
 static bool element(Machine *m, const Instr *i, uint64_t place, bool turned, const char *type,
@@ -31,7 +12,7 @@ static bool element(Machine *m, const Instr *i, uint64_t place, bool turned, con
   static const int widths[] = {16, 128, 64, 32};
   uint64_t begin = (place & 0x3fff) << 4, leading = (place >> 16 & 0x3fff) << 4,
            stride = (place >> 32 & 0x3fff) << 4;
-  int width = widths[place >> 62], size = size_of(type), wide = width / size;
+  int width = widths[place >> 62], size = number_bytes(type), wide = width / size;
   int row = turned ? k : at, column = turned ? at : k;
   if (width == 16) return machine_fault(m, i, "the matrix is not swizzled");
   uint64_t address = begin + (uint64_t)(row / 8) * stride + (uint64_t)(row % 8 * width) +
@@ -39,16 +20,18 @@ static bool element(Machine *m, const Instr *i, uint64_t place, bool turned, con
   address ^= (address >> 7 & (uint64_t)(width / 16 - 1)) << 4;
   if (address + (uint64_t)size > m->shared_size)
     return machine_fault(m, i, "the matrix lies outside of the block's memory");
-  *out = number(m->shared + address, type);
+  uint64_t bits = 0;
+  memcpy(&bits, m->shared + address, (size_t)size);
+  *out = number_of(bits, type);
   return true;
 }
 
 /* A in registers: as mma has it. */
 static double held(Machine *m, const Instr *i, int warp, int first, const char *type, int row,
                    int k) {
-  int in = 4 / size_of(type), lane = row % 8 * 4 + k / in % 4, reg = row / 8 + 2 * (k / (4 * in));
+  int in = 4 / number_bytes(type), lane = row % 8 * 4 + k / in % 4, reg = row / 8 + 2 * (k / (4 * in));
   uint32_t word = (uint32_t)get(m, warp + lane, &i->operands[first + reg]);
-  return number((const char *)&word + k % in * size_of(type), type);
+  return number_of(word >> k % in * number_bits(type), type);
 }
 
 static bool is_whole(const Machine *m, int group) {

@@ -1,30 +1,12 @@
 /* ptx_wmma.c -- matrices of wmma. How threads hold them is the hardware's affair: here element e is
  * with lane e % 32, as its (e / 32)th. */
 #include "ptx_machine.h"
+#include "ptx_number.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 32 * 16 };
-
-static int bits_of(const char *type) { return atoi(strpbrk(type, "0123456789")); }
-
-static double number(uint64_t bits, const char *type) {
-  uint32_t word = (uint32_t)bits;
-  if (!strcmp(type, "s8")) return (int8_t)word;
-  if (!strcmp(type, "u8")) return (uint8_t)word;
-  if (!strcmp(type, "s32")) return (int32_t)word;
-  if (!strcmp(type, "f16")) {
-    uint16_t half = (uint16_t)word;
-    _Float16 h;
-    memcpy(&h, &half, 2);
-    return (double)h;
-  }
-  if (!strcmp(type, "bf16")) word <<= 16;
-  float f;
-  memcpy(&f, &word, 4);
-  return (double)f;
-}
 
 static uint64_t bits(double v, const char *type) {
   uint32_t word;
@@ -48,16 +30,16 @@ static int first_of(const Instr *i, int n) {
 }
 
 static uint64_t held(Machine *m, const Instr *i, int warp, int first, const char *type, int e) {
-  int in = 32 / bits_of(type), slot = e / 32;
+  int in = 32 / number_bits(type), slot = e / 32;
   uint64_t word = get(m, warp + e % 32, &i->operands[first + slot / in]);
-  return word >> slot % in * bits_of(type) & (~0ull >> (64 - bits_of(type)));
+  return word >> slot % in * number_bits(type) & (~0ull >> (64 - number_bits(type)));
 }
 
 static void hold(Machine *m, const Instr *i, int warp, int first, const char *type, int e,
                  uint64_t v) {
-  int in = 32 / bits_of(type), slot = e / 32, shift = slot % in * bits_of(type);
+  int in = 32 / number_bits(type), slot = e / 32, shift = slot % in * number_bits(type);
   const Operand *o = &i->operands[first + slot / in];
-  uint64_t old = get(m, warp + e % 32, o), mask = (~0ull >> (64 - bits_of(type))) << shift;
+  uint64_t old = get(m, warp + e % 32, o), mask = (~0ull >> (64 - number_bits(type))) << shift;
   set(m, warp + e % 32, o, (old & ~mask) | v << shift);
 }
 
@@ -73,7 +55,7 @@ static void size_of(char which, const char *shape, int *rows, int *columns) {
 static bool transfer(Machine *m, const Instr *i, bool loads) {
   const char *type = i->words[i->n_words - 1], *shape = i->words[6];
   int rows, columns, at = first_of(i, loads ? 1 : 0), regs = first_of(i, loads ? 0 : 1);
-  size_t nbytes = (size_t)bits_of(type) / 8;
+  size_t nbytes = (size_t)number_bits(type) / 8;
   bool by_columns = instr_has(i, "col");
   size_of(i->words[2][0], shape, &rows, &columns);
   for (int warp = 0; warp < m->n; warp += 32) {
@@ -105,10 +87,10 @@ static bool multiply(Machine *m, const Instr *i) {
     double out[MOST];
     if (!m->here[warp]) continue;
     for (int e = 0; e < rows * columns; e++) {
-      out[e] = number(held(m, i, warp, c, tc, e), tc);
+      out[e] = number_of(held(m, i, warp, c, tc, e), tc);
       for (int k = 0; k < depth; k++)
-        out[e] += number(held(m, i, warp, a, ta, e / columns * depth + k), ta) *
-                  number(held(m, i, warp, b, ta, k * columns + e % columns), ta);
+        out[e] += number_of(held(m, i, warp, a, ta, e / columns * depth + k), ta) *
+                  number_of(held(m, i, warp, b, ta, k * columns + e % columns), ta);
     }
     for (int e = 0; e < rows * columns; e++) hold(m, i, warp, d, td, e, bits(out[e], td));
   }

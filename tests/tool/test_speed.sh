@@ -44,6 +44,21 @@ class Kernels:
                 for i in range(1000):
                     if tx < 64:
                         A[bx * 256 + tx] = A[bx * 256 + tx] * 0.5 + 1.0
+
+    @T.prim_func
+    def rows(A: T.Buffer((1024,), "float32"), B: T.Buffer((64, 1024), "float32")):
+        for bx in T.thread_binding(4, thread="blockIdx.x"):
+            for tx in T.thread_binding(256, thread="threadIdx.x"):
+                for i in range(64):
+                    B[i, bx * 256 + tx] = A[bx * 256 + tx]
+
+    @T.prim_func
+    def changed_rows(A: T.Buffer((1024,), "float32"), B: T.Buffer((64, 1024), "float32")):
+        for bx in T.thread_binding(4, thread="blockIdx.x"):
+            for tx in T.thread_binding(256, thread="threadIdx.x"):
+                for i in range(64):
+                    B[i, bx * 256 + tx] = A[bx * 256 + tx]
+                    A[bx * 256 + tx] = 0.0
 T
 
 # ---- what is counted ----
@@ -56,19 +71,22 @@ expect 0 'memory      8.39 MB at least, 8.39 MB from it; 37.7 MB through the L2 
 expect 0 '8.39 MB through the L2 cache, 100% of them wanted' "$tvms" explain --target cuda kernels.tvms -k through_shared
 also 'shared      4.19 MB loaded, 0% by ldmatrix or 8 bytes and more; conflicts of banks take 94% of 1.08 M turns' '1 barrier a block' '4.10 kB of shared memory a block'
 expect 0 "note        where 'A' is touched is not known before it runs: the worst is taken" "$tvms" explain --target cuda kernels.tvms -k gather
+# What a loop loads from one place is loaded once, unless the kernel stores there.
+expect 0 '266 kB at least, 266 kB from it; 266 kB through the L2 cache' "$tvms" explain --target cuda kernels.tvms -k rows
+expect 0 '266 kB at least, 266 kB from it; 328 kB through the L2 cache' "$tvms" explain --target cuda kernels.tvms -k changed_rows
 # Threads without work are counted out: 4 blocks, 64 threads, 1000 steps, 2 operations.
 expect 0 'work        512 kFLOP' "$tvms" explain --target cuda kernels.tvms -k powers
 also 'bound by latencies'
 expect 0 '"kernel": "columns_kernel", "chip": "A100", "grid": [1024, 1, 1], "block": [1024, 1, 1]' "$tvms" explain --target cuda --json kernels.tvms -k columns
 
-# ---- what schedules reach: all by mma, from shared memory by ldmatrix, at 85% of the limit or more, with a gelu at 80% ----
+# ---- what schedules reach: all by mma, from shared memory by ldmatrix, at 85% of the limit or more ----
 for arch in sm_80 sm_90a; do
   expect 0 '' "$tvms" explain --target "cuda -arch=$arch" --json "$gemm"
   awk '{ flops = least = 0
       for (i = 1; i < NF; i++) { if ($i == "\"flops\":") flops = $(i + 1) + 0; if ($i == "\"tensor_flops\":") mma = $(i + 1) + 0
         if ($i == "\"shared_load_bytes\":") loads = $(i + 1) + 0; if ($i == "\"wide_load_bytes\":") wide = $(i + 1) + 0
         if ($i == "\"of_limit\":") part = $(i + 1) + 0 }
-      if (mma < 0.99 * flops || wide < loads || part < ($2 ~ /gelu/ ? 0.8 : 0.85)) { print $2, mma / flops, wide / loads, part; bad = 1 } }
+      if (mma < 0.99 * flops || wide < loads || part < 0.85) { print $2, mma / flops, wide / loads, part; bad = 1 } }
     END { exit bad || NR != 2 }' out || { echo "FAIL $arch: a product of 4096 x 4096 falls behind"; bad=1; }
 done
 
@@ -106,6 +124,8 @@ class Memory:
             R.output(m, t, c, p)
         return m, t, c, p
 T
+# Sums of columns by threads that stand in columns: partial sums of neighbours lie in different banks.
+expect 0 'conflicts of banks take 0% of' "$tvms" explain --target cuda memory.tvms -k sum
 # One row times a matrix, a transpose: memory is what they wait for. Few columns, or a sum of each row: enough threads are busy.
 expect 0 '' "$tvms" explain --target cuda --json memory.tvms
 awk '{ for (i = 1; i < NF; i++) if ($i == "\"of_limit\":") part = $(i + 1) + 0
