@@ -200,6 +200,8 @@ void patch(Patch *p, const char *func);
  * of `apart`, or an element of the innermost sequence that is so. */
 int level_of(const Place *p, Node *scope, NodeVec apart);
 Place place_prefix(const Place *p, int n); /* its first n statements */
+/* Does each run of the block write all that it declares of the buffer? */
+bool writes_all_declared(Node *block, const Node *buffer);
 /* Refuses a block that may leave out some of what it is said to write of the buffer. */
 void need_all_written(ScheduleCall *c, Node *block, const Node *buffer);
 /* Refuses the block of a place if one run of its scope does not do all steps of its reduction. */
