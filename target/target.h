@@ -75,7 +75,7 @@ const char *sanitizer_report(void);
 
 const Backend *backend_find(const char *name); /* NULL if there is none */
 const Backend *const *backend_list(int *n);
-void backends_finish(void); /* before the process ends */
+void backends_finish(void);                               /* before the process ends */
 const Backend *backend_that_writes(const Target *target); /* raises ValueError if it does not */
 /* The text of a lowered module in a form that is one. Raises. */
 const char *emit_form_text(Node *lowered, const Target *target, const EmitForm *form);
