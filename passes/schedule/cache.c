@@ -11,25 +11,6 @@ static Node *cache_buffer(ScheduleCall *c, const Node *of, const char *scope) {
                     c->span);
 }
 
-/* ---- regions ---- */
-
-/* Adds the regions of a buffer that a block reads, or writes, below a level of its place. */
-static void touch_below(Touched *t, const Place *p, int level, NodeVec regions, Analyzer *facts) {
-  NodeVec loops = {0};
-  for (int i = level; i < p->path.len; i++)
-    if (IS(For, p->path.at[i])) vec_push(&loops, p->path.at[i]);
-  for each (Node *, r, &regions)
-    if (AS(BufferRegion, *r)->buffer == t->buffer)
-      touch(t, AS(BlockRealize, realize_of(p)), *r, loops, facts);
-}
-
-/* How many statements stand around both a place and what is at a level of another one. */
-static int shared_levels(const Place *a, const Place *b, int level) {
-  int shared = 0;
-  while (shared < level && a->path.at[shared] == b->path.at[shared]) shared++;
-  return shared;
-}
-
 /* ---- the copying block ---- */
 
 /* The predicate, and that a value of the range is neither before `first` nor behind `last` (NULL:
@@ -198,88 +179,6 @@ static void need_known_region(ScheduleCall *c, const Cache *k, const Place *p, i
   }
 }
 
-static bool is_allocated(const ScheduleCall *c, const Cache *k) {
-  NodeVec blocks = all_blocks(AS(PrimFunc, prim_func_of(c, k->ref->func))->body);
-  for each (Node *, b, &blocks)
-    for each (Node *, a, &AS(Block, *b)->alloc_buffers)
-      if (*a == k->buffer) return true;
-  return false;
-}
-
-/* Does a bound keep nothing out of what one of the ends (NULL: none) holds in too? */
-static bool is_past(NodeKind kind, Node *bound, NodeVec ends, Analyzer *facts) {
-  for each (Node *, e, &ends)
-    if (*e && arith_can_prove(facts, expr_binary(kind, bound, *e, bound->span))) return true;
-  return false;
-}
-
-/* Was all written that is copied of what is touched? */
-static bool has_all(const Touched *written, const Touched *touched, Analyzer *facts) {
-  if (!written->exact) return false;
-  NodeVec region = touched_ranges(touched, facts);
-  for (int i = 0; i < region.len; i++) {
-    Range *r = AS(Range, region.at[i]);
-    Node *size = AS(Buffer, touched->buffer)->shape.at[i],
-         *one = int_imm(size->dtype, 1, size->span);
-    NodeVec starts = NODES(int_imm(size->dtype, 0, size->span), r->min, touched->first.at[i]);
-    NodeVec ends =
-        NODES(expr_sub(size, one), expr_sub(expr_add(r->min, r->extent), one), touched->last.at[i]);
-    Node *first = written->first.at[i], *last = written->last.at[i];
-    if (!is_past(NK_LE, written->lo.at[i], starts, facts) ||
-        (first && !is_past(NK_LE, first, starts, facts)) ||
-        !is_past(NK_GE, written->hi.at[i], ends, facts) ||
-        (last && !is_past(NK_GE, last, ends, facts)))
-      return false;
-  }
-  return true;
-}
-
-static bool stands_in(const Place *p, const Node *stmt) {
-  for each (Node *, s, &p->path)
-    if (*s == stmt) return true;
-  return false;
-}
-
-static bool has_ends_of_its_own(const Touched *t) {
-  bool found = false;
-  for (int i = 0; i < t->lo.len; i++) found |= t->first.at[i] || t->last.at[i];
-  return found;
-}
-
-/* Does what blocks of the scope write before the place, together with `parts`, have all of it? */
-static bool is_written_in(ScheduleCall *c, const Cache *k, const Place *p, Node *scope, int level,
-                          TouchedVec *parts, const Touched *t, Analyzer *facts) {
-  NodeVec beside = child_realizes(scope);
-  for each (Node *, r, &beside) {
-    Node *block = AS(BlockRealize, *r)->block;
-    if (stands_in(p, *r)) return false; /* those behind come too late */
-    if (!block_writes(AS(Block, block), k->buffer) || !writes_all_declared(block, k->buffer))
-      continue;
-    Place writer = place_of(c, k->ref->func, block);
-    Touched done = {.buffer = k->buffer};
-    touch_below(&done, &writer, shared_levels(&writer, p, level), AS(Block, block)->writes, facts);
-    if (has_all(&done, t, facts)) return true;
-    if (done.exact && !has_ends_of_its_own(&done)) touched_add_part(parts, done, facts);
-  }
-  return false;
-}
-
-/* A copy also takes what lies between the elements that are used, and what a block declares but
- * does not read: blocks beside, or beside what is around, must have written it. */
-static void need_all_there(ScheduleCall *c, const Cache *k, const Place *p, int level,
-                           const Touched *t, Analyzer *facts) {
-  TouchedVec parts = {0};
-  if (!is_allocated(c, k)) return;
-  for (int i = 0; i < level; i++)
-    if (IS(Block, p->path.at[i]) && is_written_in(c, k, p, p->path.at[i], level, &parts, t, facts))
-      return;
-  for each (Touched, part, &parts)
-    if (has_all(part, t, facts)) return;
-  schedule_fail(c, k->ref->node,
-                "not all of the region of '%s' that would be copied is known to be written before",
-                AS(Buffer, k->buffer)->name);
-}
-
 /* Puts the nest that copies `region` beside the statement of `p` at `level`. */
 static void finish_cache(ScheduleCall *c, const Cache *k, const Place *p, int level,
                          const Touched *touched, NodeVec blocks, bool after, Analyzer *facts) {
@@ -359,13 +258,15 @@ void primitive_cache_read(ScheduleCall *c) {
   Touched touched = {.buffer = k.buffer};
   Node *behind, *loop = loop_before_user(&k, &first, level, users, &behind);
   if (loop) touch_written(c, &k, &first, level, &touched, behind, facts);
+  bool is_read = !loop;
   for each (Node *, u, &users) {
     if (loop) break;
+    is_read = is_read && reads_all_declared(*u, k.buffer);
     Place user = place_of(c, k.ref->func, *u);
     touch_below(&touched, &user, shared_levels(&user, &first, level), AS(Block, *u)->reads, facts);
   }
   need_known_region(c, &k, &first, level, &touched);
-  need_all_there(c, &k, &first, level, &touched, facts);
+  if (!is_read || !touched.exact) need_all_there(c, &first, level, &touched, facts);
   finish_cache(c, &k, &first, level, &touched, users, false, facts);
 }
 
@@ -428,7 +329,7 @@ void primitive_cache_inplace(ScheduleCall *c) {
   if (is_partial && !touched.exact)
     schedule_fail(c, k.ref->node, "block '%s' is not known to use all of a region of '%s' here",
                   b->name, AS(Buffer, k.buffer)->name);
-  need_all_there(c, &k, &k.place, level, &touched, facts);
+  need_all_there(c, &k.place, level, &touched, facts);
   const char *name = AS(Buffer, k.to)->name;
   Node *in, *out, *cond = condition_at(&k.place, level);
   Node *front = copy_nest(c, name, k.buffer, k.to, &touched, facts, cond, &in);
