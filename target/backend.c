@@ -36,3 +36,8 @@ const Backend *const *backend_list(int *n) {
   *n = BACKENDS;
   return backends;
 }
+
+void backends_finish(void) {
+  for (int i = 0; i < BACKENDS; i++)
+    if (backends[i]->finish) backends[i]->finish();
+}

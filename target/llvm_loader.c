@@ -6,7 +6,6 @@
 #include "target/installed.h"
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #define LIBRARY "libtvms_llvm.so"
 
@@ -38,24 +37,24 @@ static void *load_ahead(void *unused) {
   return NULL;
 }
 
-static void wait_for_it(void) {
+/* A process must not end meanwhile: what is loaded registers what is to be done at its end, and
+ * that would be done to what is half made. */
+static void finish(void) {
   if (ahead.runs) pthread_join(ahead.thread, NULL);
   ahead.runs = false;
 }
 
-/* A process that ends meanwhile waits: what is loaded registers what is to be done at the end. */
 static void prepare(void) {
   const char *path = installed_file(LIBRARY);
   if (*ahead.path || !path || strlen(path) >= sizeof ahead.path) return;
   strcpy(ahead.path, path);
-  atexit(wait_for_it);
   ahead.runs = !pthread_create(&ahead.thread, NULL, load_ahead, NULL);
 }
 
 static const Backend *plugin(void) {
   static const Backend *backend;
   if (backend) return backend;
-  wait_for_it();
+  finish();
   backend = dlsym(open_library(), "tvms_llvm_backend");
   if (!backend)
     error_raisef("CompileError", (Span){0}, LIBRARY " is not the llvm back end of this program");
@@ -77,6 +76,7 @@ static const char *device_code(Node *module, const Target *target) {
 const Backend backend_llvm = {.name = "llvm",
                               .doc = "machine code of the host or another CPU, through LLVM",
                               .prepare = prepare,
+                              .finish = finish,
                               .load = load,
                               .emit = emit,
                               .device_code = device_code,

@@ -50,6 +50,8 @@ typedef struct Backend {
   /* Told that the others will be called soon: starts what takes time, and returns. NULL: nothing
    * does. */
   void (*prepare)(void);
+  /* Told that the process ends: waits for what `prepare` started. NULL: nothing was. */
+  void (*finish)(void);
   /* Compiles for this process. Raises CompileError. The module holds no collected memory, or roots
    * it. */
   TvmsModule *(*load)(Node *module, const Target *target);
@@ -73,6 +75,7 @@ const char *sanitizer_report(void);
 
 const Backend *backend_find(const char *name); /* NULL if there is none */
 const Backend *const *backend_list(int *n);
+void backends_finish(void);                               /* before the process ends */
 const Backend *backend_that_writes(const Target *target); /* raises ValueError if it does not */
 /* The text of a lowered module in a form that is one. Raises. */
 const char *emit_form_text(Node *lowered, const Target *target, const EmitForm *form);

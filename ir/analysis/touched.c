@@ -10,18 +10,21 @@ static bool is_same_condition(Node *a, Node *b, Analyzer *facts) {
          node_equal(arith_simplify(facts, a), arith_simplify(facts, b), false, NULL);
 }
 
+/* Does the condition say no more than that the value of a block's variable is in its domain? */
+static bool is_bound_of(const BlockRealize *r, int i, Node *cond, Analyzer *facts) {
+  Range *dom = AS(Range, AS(IterVar, AS(Block, r->block)->iter_vars.at[i])->dom);
+  Node *value = r->iter_values.at[i], *end = expr_add(dom->min, dom->extent);
+  return is_same_condition(cond, expr_binary(NK_LT, value, end, cond->span), facts) ||
+         is_same_condition(cond, expr_binary(NK_GE, value, dom->min, cond->span), facts);
+}
+
 bool is_domain_bound(const BlockRealize *r, Node *cond, Analyzer *facts) {
   if (expr_is_one(cond)) return true;
   if (IS(And, cond))
     return is_domain_bound(r, AS(And, cond)->a, facts) &&
            is_domain_bound(r, AS(And, cond)->b, facts);
-  for (int i = 0; i < r->iter_values.len; i++) {
-    Range *dom = AS(Range, AS(IterVar, AS(Block, r->block)->iter_vars.at[i])->dom);
-    Node *value = r->iter_values.at[i], *end = expr_add(dom->min, dom->extent);
-    if (is_same_condition(cond, expr_binary(NK_LT, value, end, cond->span), facts) ||
-        is_same_condition(cond, expr_binary(NK_GE, value, dom->min, cond->span), facts))
-      return true;
-  }
+  for (int i = 0; i < r->iter_values.len; i++)
+    if (is_bound_of(r, i, cond, facts)) return true;
   return false;
 }
 
@@ -114,12 +117,53 @@ static bool is_buffer_bound(Node *region, const Map *bindings, Node *cond, Analy
   return implied;
 }
 
+static WalkResult stop_at_var(Walker *w, Node *n) { return n == w->context ? WALK_STOP : WALK_ON; }
+static bool has_var(Node *e, Node *var) {
+  Walker w = {.enter = stop_at_var, .context = var};
+  return !walk(&w, e);
+}
+
+/* Is the variable the leading digit of the index: do elements of its next value follow behind all
+ * of this one's? */
+static bool is_leading(const Block *b, Node *index, Node *var, Analyzer *facts) {
+  Map next = {0}, none = {0}, domains = {0};
+  Node *zero = int_imm(var->dtype, 0, var->span), *one = int_imm(var->dtype, 1, var->span), *lo,
+       *hi;
+  map_set(&next, var, expr_add(var, one));
+  map_set(&none, var, zero);
+  for each (Node *, v, &b->iter_vars) map_set(&domains, AS(IterVar, *v)->var, AS(IterVar, *v)->dom);
+  Node *step = arith_simplify(facts, expr_sub(substitute(index, &next), index));
+  if (has_var(step, var) || !arith_bounds_over(substitute(index, &none), &domains, &lo, &hi))
+    return false;
+  Node *length = expr_sub(hi, lo);
+  return arith_can_prove(facts, expr_binary(NK_LT, length, step, var->span)) ||
+         arith_can_prove(facts, expr_binary(NK_LT, length, expr_sub(zero, step), var->span));
+}
+
+/* Where the values of the variable end early, does what is touched of a region without gaps end
+ * early too, and has no gap? */
+static bool is_cut_at_end(const Block *b, Node *region, Node *var, Analyzer *facts) {
+  int dims = 0;
+  for each (Node *, d, &AS(BufferRegion, region)->region) {
+    Range *r = AS(Range, *d);
+    if (has_var(r->extent, var)) return false;
+    if (!has_var(r->min, var)) continue;
+    if (++dims > 1 || !is_leading(b, r->min, var, facts)) return false;
+  }
+  return true;
+}
+
 static bool is_bound(const BlockRealize *r, Node *region, const Map *bindings, Node *cond,
                      Analyzer *facts) {
   if (IS(And, cond))
     return is_bound(r, region, bindings, AS(And, cond)->a, facts) &&
            is_bound(r, region, bindings, AS(And, cond)->b, facts);
-  return is_domain_bound(r, cond, facts) || is_buffer_bound(region, bindings, cond, facts);
+  Block *b = AS(Block, r->block);
+  for (int i = 0; i < r->iter_values.len; i++)
+    if (is_bound_of(r, i, cond, facts) &&
+        is_cut_at_end(b, region, AS(IterVar, b->iter_vars.at[i])->var, facts))
+      return true;
+  return expr_is_one(cond) || is_buffer_bound(region, bindings, cond, facts);
 }
 
 /* Does the condition keep the block from nothing but what lies outside, of the domains of its
@@ -196,6 +240,43 @@ NodeVec touched_ranges(const Touched *t, Analyzer *facts) {
     vec_push(&out, MAKE(Range, size->span, VOID_TYPE, .min = start, .extent = n ? n : size));
   }
   return out;
+}
+
+/* ---- parts that are whole ---- */
+
+/* The dimension in which two parts follow each other, all others being the same: -1 if there is
+ * none. */
+static int joined_at(const Touched *a, const Touched *b, Analyzer *facts) {
+  int at = -1;
+  for (int i = 0; i < a->lo.len; i++) {
+    Node *lo = a->lo.at[i], *hi = a->hi.at[i], *lo2 = b->lo.at[i], *hi2 = b->hi.at[i];
+    if (arith_can_prove_equal(facts, lo, lo2) && arith_can_prove_equal(facts, hi, hi2)) continue;
+    if (at >= 0) return -1;
+    at = i;
+    Node *next = expr_add(hi, int_imm(hi->dtype, 1, hi->span));
+    if (!arith_can_prove(facts, expr_binary(NK_LE, lo, lo2, lo->span)) ||
+        !arith_can_prove(facts, expr_binary(NK_LE, lo2, next, lo->span)) ||
+        !arith_can_prove(facts, expr_binary(NK_LE, hi, hi2, lo->span)))
+      return -1;
+  }
+  return at;
+}
+
+void touched_add_part(TouchedVec *parts, Touched part, Analyzer *facts) {
+  for (int i = 0; i < parts->len; i++)
+    for (int swapped = 0; swapped < 2; swapped++) {
+      const Touched *a = swapped ? &part : &parts->at[i], *b = swapped ? &parts->at[i] : &part;
+      int at = joined_at(a, b, facts);
+      if (at < 0) continue;
+      Touched both = {
+          .buffer = a->buffer, .lo = a->lo, .first = a->first, .last = a->last, .exact = true};
+      for (int k = 0; k < a->hi.len; k++) vec_push(&both.hi, (k == at ? b : a)->hi.at[k]);
+      parts->at[i] = vec_last(parts);
+      parts->len--;
+      touched_add_part(parts, both, facts);
+      return;
+    }
+  vec_push(parts, part);
 }
 
 /* ---- steps apart ---- */

@@ -1,7 +1,8 @@
 /* error.c -- raise and protect by longjmp to the innermost handler of this thread. */
 #include "ir/support/error.h"
 #include <setjmp.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <unistd.h>
 
 typedef struct Handler Handler;
 struct Handler {
@@ -24,7 +25,8 @@ void error_raise(Error *e) {
   if (!innermost) {
     error_report(e);
     diag_flush(stderr, DIAG_PLAIN);
-    exit(70);
+    fflush(NULL);
+    _exit(70);
   }
   innermost->error = e;
   longjmp(innermost->jump, 1);

@@ -26,7 +26,8 @@ static _Thread_local bool is_main;
 
 static void *out_of_memory(size_t n) {
   fprintf(stderr, "tvms: out of memory (a request of %zu bytes failed)\n", n);
-  exit(71);
+  fflush(NULL);
+  _exit(71); /* what would be done at the end may need memory, or be half loaded */
 }
 
 /* The kernel clears a huge page in a third of the time that as many small ones take. The collector

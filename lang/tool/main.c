@@ -3,6 +3,7 @@
 #include "lang/tool/tool.h"
 #include "lang/builtin/builtin.h"
 #include "target/extern_library.h"
+#include "target/target.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -298,5 +299,6 @@ int tool_main(int argc, char **argv) {
     l.status = str_same(e->kind, ERROR_INTERNAL) ? STATUS_INTERNAL : STATUS_ERROR;
   }
   int flushed = tool_flush();
+  backends_finish();
   return l.status ? l.status : flushed;
 }

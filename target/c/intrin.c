@@ -164,6 +164,9 @@ static CText do_assume(CGen *g, Call *n) {
   return nothing;
 }
 
+/* Of a profile: there is no handler. */
+static CText do_mark(CGen *g, Call *n) { return (void)g, (void)n, nothing; }
+
 static CText do_undef(CGen *g, Call *n) { return (void)g, c_int(g, n->node.dtype, 0, true); }
 
 /* ---- pointers ---- */
@@ -288,6 +291,8 @@ static const struct {
     {"tvm_thread_invariant", do_invariant},
     {"reinterpret", do_reinterpret},
     {"assume", do_assume},
+    {"start_profile_intrinsic", do_mark},
+    {"end_profile_intrinsic", do_mark},
     {"undef", do_undef},
     {"ret", do_ret},
     {"break_loop", do_break_loop},

@@ -111,6 +111,11 @@ static Scalar assume(const Code *c, const Scalar *x) {
   if (!x[0].i) fault(c->span, "what T.assume states does not hold");
   return scalar_int(0);
 }
+/* Of a profile: there is no handler. */
+static Scalar mark(const Code *c, const Scalar *x) {
+  (void)c, (void)x;
+  return (Scalar){.p = NULL};
+}
 static Scalar is_null(const Code *c, const Scalar *x) {
   (void)c;
   return scalar_int(!x[0].p);
@@ -281,6 +286,8 @@ static const struct {
     {"likely", likely, AS_GIVEN, false},
     {"tvm_thread_invariant", likely, AS_GIVEN, false},
     {"assume", assume, AS_BOOL, false},
+    {"start_profile_intrinsic", mark, AS_GIVEN, false},
+    {"end_profile_intrinsic", mark, AS_GIVEN, false},
     {"isnullptr", is_null, AS_GIVEN, false},
 };
 

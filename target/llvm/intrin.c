@@ -188,6 +188,9 @@ static LLVMValueRef do_assume(Gen *g, Call *n) {
   return gen_overloaded(g, "llvm.assume", NULL, 1, &truth);
 }
 
+/* Of a profile: there is no handler. */
+static LLVMValueRef do_mark(Gen *g, Call *n) { return LLVMConstNull(type_of(g, n->node.dtype)); }
+
 static LLVMValueRef do_undef(Gen *g, Call *n) { return LLVMConstNull(type_of(g, n->node.dtype)); }
 
 /* ---- vectors ---- */
@@ -373,6 +376,8 @@ static const struct {
     {"vectorhigh", do_vectorhigh},
     {"vectorcombine", do_vectorcombine},
     {"assume", do_assume},
+    {"start_profile_intrinsic", do_mark},
+    {"end_profile_intrinsic", do_mark},
     {"undef", do_undef},
     {"ret", do_ret},
     {"break_loop", do_break_loop},

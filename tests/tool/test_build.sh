@@ -148,7 +148,30 @@ mkdir bin
 expect 1 'no C compiler is installed' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.so
 expect 0 '' env PATH="$work/bin" "$tvms" build net.tvms --target c -o none.c
 ls -A | grep -q '\.tmp' && { echo 'temporary files were left behind'; bad=1; }
-# A process that ends while LLVM is being loaded ends well.
+# A process that ends while LLVM is being loaded ends well: not before what the library makes at its start is whole.
 printf 'def f(:\n' >faulty.tvms
 for i in 1 2 3 4 5 6 7 8 9 10; do expect 1 'E01' "$tvms" build faulty.tvms -o faulty.so; done
+cat >slow.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int whole;
+static void at_end(void) { puts(whole ? "taken down whole" : "taken down half made"); }
+__attribute__((constructor)) static void start(void) {
+  atexit(at_end);
+  usleep(100000);
+  whole = 1;
+}
+C
+mkdir slow && cp "$tvms" slow/tvms && cc -shared -fPIC slow.c -o slow/libtvms_llvm.so || bad=1
+expect 1 'taken down whole' slow/tvms build faulty.tvms -o faulty.so
+{ for i in $(seq 3000); do printf 'def f%d(x):\n    return x\n' $i; done; cat faulty.tvms; } >long.tvms
+expect 1 'taken down whole' slow/tvms build long.tvms -o long.so
+expect 1 'taken down whole' slow/tvms build net.tvms -o net_slow.so
+also 'is not the llvm back end of this program'
+# Who needs no LLVM does not load it.
+for command in 'check net.tvms' 'opt net.tvms' 'fmt --check stream.tvms' 'build net.tvms --target c -o none.c' 'build net.tvms --emit tvms-lowered -o none.tvms' '-c 1'; do
+  expect 0 '' slow/tvms $command
+  absent 'taken down'
+done
 exit $bad
