@@ -95,7 +95,7 @@ static void start(Parser *p, const char *text, size_t len, uint32_t base, bool j
   GrammarInit(p->machine, p);
   p->at_start = true;
   p->last = p->layout.base;
-  Token t = {joined ? T_START_EXPRESSION : T_START_MODULE, {p->last, p->last}};
+  Token t = {{p->last, p->last}, joined ? T_START_EXPRESSION : T_START_MODULE};
   Grammar(p->machine, t.kind, t);
 }
 

@@ -104,7 +104,7 @@ typedef struct FunctionJob {
   Node *result;
 } FunctionJob;
 
-bool keyword_flag(CallArgs *args, const char *name, bool otherwise) {
+bool keyword_flag(const CallArgs *args, const char *name, bool otherwise) {
   for (int i = 0; i < args->names.len; i++)
     if (str_same(args->names.at[i], name)) return value_truth(args->named.at[i], args->span);
   return otherwise;
