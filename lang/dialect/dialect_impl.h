@@ -296,6 +296,9 @@ void op_start(void);
 /* What `metadata` is in a text that comes without it (metadata.c). */
 Value metadata_value(void);
 Value tvm_load_json(BuiltinCall *call);
+Value tvm_save_json(BuiltinCall *call);
+Value nodes_from_json(Value entries, Value sum, Span span); /* as save_json wrote them */
+Value tensor_of_text(Value text, Span span);                /* a Constant, of metadata's base64 */
 Value tvm_from_source(BuiltinCall *call);
 
 /* Runs a step outside the functions being read: what the library defines is no part of them. */
