@@ -236,6 +236,7 @@ void check_decorator_args(const char *decorator, CallArgs *args, int n, const ch
 /* `v`, or poison if it is ill-formed IR, which is told unless the decorator says
  * check_well_formed=False. Programs of the library are parts of others, and verified with them. */
 Value well_formed(Env *env, Value v, CallArgs *args);
+bool wants_well_formed(Env *env, const CallArgs *args);
 bool keyword_flag(const CallArgs *args, const char *name, bool otherwise);
 /* Struct info of a tensor program's parameters and result. */
 Node *prim_func_info(PrimFunc *f);

@@ -105,7 +105,9 @@ typedef struct ModuleJob {
   MemberVec members;
   MemberVec untyped; /* graph functions without a return type */
   Map called;        /* GlobalVars that bodies of graph functions name */
-  Ast *statement;    /* of the step that runs */
+  bool verifies;     /* the module, at its end: but for those of `sound` */
+  Map sound;
+  Ast *statement; /* of the step that runs */
   Member *member;
 } ModuleJob;
 
@@ -173,8 +175,8 @@ static WalkResult note_global(Walker *w, Node *n) {
   return graph_holds_no_call(n) ? WALK_PRUNE : WALK_ON;
 }
 
-/* Looks through a body as soon as it is read: a large module has left the caches when all of it
- * is. */
+/* What can be found out of a function alone is so as soon as it is read: a large module has left
+ * the caches when all of it is. */
 static void note_called(Map *called, Node *body) {
   Walker w = {.enter = note_global, .context = called};
   walk(&w, body);
@@ -193,6 +195,8 @@ static void read_member(ModuleJob *job, Member *m) {
   m->function = v.type == &type_node ? v.node : NULL;
   if (IS(PrimFunc, m->function))
     AS(GlobalVar, m->global)->sinfo = prim_func_info(AS(PrimFunc, m->function));
+  if (IS(PrimFunc, m->function) && job->verifies && ir_verify_alone(m->function))
+    map_set(&job->sound, m->function, m);
   if (IS(Function, m->function) || IS(ExternFunc, m->function))
     AS(GlobalVar, m->global)->sinfo = sinfo_of(m->function);
   if (IS(Function, m->function)) note_called(&job->called, AS(Function, m->function)->body);
@@ -305,7 +309,7 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
                                             .global_infos = dict_new(),
                                             .is_unchecked = !checked};
   module = &builder;
-  ModuleJob job = {.env = env_new(env), .class = class};
+  ModuleJob job = {.env = env_new(env), .class = class, .verifies = wants_well_formed(env, args)};
   /* Bare sibling names live in job.env; the class's own name in a scope around it. */
   Env *around = job.env->outer = env_new(env);
   env_set(around, class->name, value_of(&type_module_class, job.env));
@@ -323,7 +327,8 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
                       .functions = builder.functions, .attrs = builder.attrs,
                       .global_infos = builder.global_infos);
   register_pyfuncs(result);
-  return well_formed(env, value_node(result), args);
+  bool faulty = job.verifies && !ir_verify_module(result, &job.sound);
+  return faulty ? value_of(&type_poison, NULL) : value_node(result);
 }
 
 static Node *need_member(Node *rewriter, const char *name, Span span) {
