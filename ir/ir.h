@@ -447,6 +447,11 @@ const char *ir_dump(Node *n);
  * impure calls in dataflow, wrong ranks, undeclared buffers, struct info that does not hold, ...
  * Returns true if there is none. */
 bool ir_verify(Node *n);
+/* As ir_verify of a module, but for functions that are keys of `sound` (which may be NULL). */
+bool ir_verify_module(Node *module, const Map *sound);
+/* Would ir_verify have nothing to tell of the function, whatever module it is in? Reports nothing.
+ */
+bool ir_verify_alone(Node *function);
 /* Variables and buffers that a node uses and nothing defines; reports nothing. */
 NodeVec ir_undefined(Node *n);
 

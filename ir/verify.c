@@ -98,6 +98,7 @@ void verify_defining_dims(Verifier *v, Node *n) {
 /* ---- modules ---- */
 
 Node *verify_global(Verifier *v, Node *global) {
+  v->met_global = true;
   if (!v->module) return NULL;
   const char *name = str_intern(AS(GlobalVar, global)->name);
   int i = (int)(intptr_t)map_get(&v->globals, name);
@@ -126,18 +127,27 @@ static void warn_of_symbols(const IRModule *m) {
   }
 }
 
-static int verify_module(IRModule *m) {
-  Verifier all = {.module = m, .globals = module_index(&m->node)};
+bool ir_verify_module(Node *module, const Map *sound) {
+  IRModule *m = AS(IRModule, module);
+  Verifier all = {.module = m, .globals = module_index(module)};
   if (all.globals.live != m->functions.len || m->globals.len != m->functions.len)
     verify_fault(&all, E0399, &m->node, "the module has %d names for %d functions",
                  all.globals.live, m->functions.len);
   warn_of_symbols(m);
   for each (Node *, f, &m->functions) {
+    if (sound && map_has(sound, *f)) continue;
     verify_top(&all, *f);
     map_clear(&all.scope);
     map_clear(&all.defined);
   }
-  return all.faults;
+  return !all.faults;
+}
+
+bool ir_verify_alone(Node *function) {
+  Verifier v = {0};
+  DiagVec *outer = diag_capture();
+  verify_top(&v, function);
+  return !diag_restore(outer)->len && !v.met_global;
 }
 
 static void verify_any(Verifier *v, Node *n) {
@@ -147,7 +157,7 @@ static void verify_any(Verifier *v, Node *n) {
 }
 
 bool ir_verify(Node *n) {
-  if (IS(IRModule, n)) return !verify_module(AS(IRModule, n));
+  if (IS(IRModule, n)) return ir_verify_module(n, NULL);
   Verifier v = {0};
   verify_any(&v, n);
   return !v.faults;

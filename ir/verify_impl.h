@@ -17,6 +17,7 @@ typedef struct Verifier {
   int blocks;             /* around the statement, with variables of their own */
   const char *block;      /* the name of the innermost of them */
   bool in_dataflow, pure; /* of graph functions */
+  bool met_global;        /* something depends on the module */
   int faults;
   Node *sound[32];   /* struct info that mentions nothing but what is in scope, by address */
   NodeVec undefined; /* variables and buffers that nothing defines, as they were met */

@@ -333,7 +333,7 @@ Ast *ast_comprehension(Parser *p, Token open, AstDisplay display, Ast *element, 
 }
 
 Ast *ast_generator(Parser *p, Ast *element, AstVec clauses) {
-  Token first = {T_NAME, element->span};
+  Token first = {element->span, T_NAME};
   return ast_comprehension(p, first, AST_GENERATOR, element, NULL, clauses);
 }
 

@@ -26,10 +26,10 @@ static uint32_t offset(const Layout *l, const char *at) {
 }
 
 static Token token(const Layout *l, int kind) {
-  return (Token){kind, {offset(l, l->lexer.start), offset(l, l->lexer.cursor)}};
+  return (Token){{offset(l, l->lexer.start), offset(l, l->lexer.cursor)}, kind};
 }
 
-static Token layout_token(const Layout *l, int kind) { return (Token){kind, {l->last, l->last}}; }
+static Token layout_token(const Layout *l, int kind) { return (Token){{l->last, l->last}, kind}; }
 
 static void hold(Layout *l, Token t) {
   l->held = t;
@@ -80,7 +80,7 @@ void layout_restart_line(Layout *l, Token t) {
   hold(l, layout_token(l, T_NEWLINE));
 }
 
-static Token unclosed(const Layout *l) { return (Token){T_UNCLOSED, vec_last(&l->brackets).span}; }
+static Token unclosed(const Layout *l) { return (Token){vec_last(&l->brackets).span, T_UNCLOSED}; }
 
 const Token *layout_bracket_around(const Layout *l, Token t) {
   int n = l->brackets.len;
@@ -115,14 +115,14 @@ bool layout_paren_ends_header(const Layout *l) {
 static Token too_many_levels(Layout *l, Token t) {
   l->lexer.cursor = l->lexer.end;
   l->brackets.len = 0;
-  return (Token){T_TOO_DEEP, t.span};
+  return (Token){t.span, T_TOO_DEEP};
 }
 
 static Token indent(Layout *l, Token t, Level w, uint32_t line) {
   if (l->levels.len == LAYOUT_LEVELS_MAX) return too_many_levels(l, t);
   vec_push(&l->levels, w);
   hold(l, t);
-  return (Token){T_INDENT, {line, t.span.lo}};
+  return (Token){{line, t.span.lo}, T_INDENT};
 }
 
 static Token dedent(Layout *l, Token t, Level w, uint32_t line) {

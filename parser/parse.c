@@ -51,42 +51,45 @@ static bool is_layout(int kind) {
   return kind == T_NEWLINE || kind == T_INDENT || kind == T_DEDENT || kind == 0;
 }
 
-static void feed(Parser *p, Token t) {
-  p->token = t;
-  Grammar(p->machine, t.kind, t);
-  if (t.kind == T_NEWLINE) {
+static void feed(Parser *p) {
+  const Token *t = &p->token;
+  Grammar(p->machine, t->kind, *t);
+  if (t->kind == T_NEWLINE) {
     p->at_start = true;
     p->reported = p->skipping = false;
-  } else if (!is_layout(t.kind)) {
-    if (p->at_start) p->first = t;
+  } else if (!is_layout(t->kind)) {
+    if (p->at_start) p->first = *t;
     p->at_start = false;
-    p->previous = t;
-    p->last = t.span.hi;
+    p->previous = *t;
+    p->last = t->span.hi;
   }
 }
 
 /* The kind under which the grammar gets the token. */
-static int grammar_kind(const Parser *p, Token t) {
-  if (is_layout(t.kind)) return t.kind;
+static int grammar_kind(const Parser *p) {
+  int kind = p->token.kind;
+  if (is_layout(kind)) return kind;
   if (grammar_room(p->machine) < STACK_MARGIN) return T_TOO_DEEP;
   bool after_with = p->previous.kind == T_WITH && !p->at_start;
-  if (t.kind == T_LPAR && after_with && layout_paren_ends_header(&p->layout)) return T_WITH_LPAR;
-  return t.kind;
+  if (kind == T_LPAR && after_with && layout_paren_ends_header(&p->layout)) return T_WITH_LPAR;
+  return kind;
 }
 
+/* The token stays where it is in memory: copies of its parts cost more than the rest of the loop.
+ */
 static void run(Parser *p) {
-  for (;;) {
-    Token t = layout_next(&p->layout);
-    if (p->skipping && layout_looks_unclosed(&p->layout, t, p->first)) {
-      layout_restart_line(&p->layout, t);
+  Token *t = &p->token;
+  do {
+    *t = layout_next(&p->layout);
+    if (p->skipping && layout_looks_unclosed(&p->layout, *t, p->first)) {
+      layout_restart_line(&p->layout, *t);
       continue;
     }
-    t.kind = grammar_kind(p, t);
-    feed(p, t);
-    if (p->restart) layout_restart_line(&p->layout, t);
+    t->kind = grammar_kind(p);
+    feed(p);
+    if (p->restart) layout_restart_line(&p->layout, *t);
     p->restart = false;
-    if (t.kind == 0 || (p->failed && p->layout.joined)) break;
-  }
+  } while (t->kind && !(p->failed && p->layout.joined));
 }
 
 static void start(Parser *p, const char *text, size_t len, uint32_t base, bool joined) {
@@ -95,7 +98,7 @@ static void start(Parser *p, const char *text, size_t len, uint32_t base, bool j
   GrammarInit(p->machine, p);
   p->at_start = true;
   p->last = p->layout.base;
-  Token t = {joined ? T_START_EXPRESSION : T_START_MODULE, {p->last, p->last}};
+  Token t = {{p->last, p->last}, joined ? T_START_EXPRESSION : T_START_MODULE};
   Grammar(p->machine, t.kind, t);
 }
 

@@ -9,9 +9,10 @@
 
 /* ---- tokens (token.c) ---- */
 
+/* The span stands first: it is then one register of the two in which tokens are passed on. */
 typedef struct Token {
-  int kind; /* T_..., 0 at the end of the text */
   Span span;
+  int kind; /* T_..., 0 at the end of the text */
 } Token;
 typedef VEC(Token) TokenVec;
 

@@ -4,15 +4,12 @@
  * to is no effect. */
 #include "ir/ir.h"
 
-static WalkResult note_memory(Walker *w, Node *n) {
-  Map *own = w->context;
-  Node *var = IS(Allocate, n)        ? AS(Allocate, n)->var
-              : IS(AllocateConst, n) ? AS(AllocateConst, n)->var
-                                     : NULL;
-  if (var) map_set(own, var, n);
+/* Memory that a statement allocates, for what stands inside it. */
+static void note_memory(Map *own, Node *n) {
+  if (IS(Allocate, n)) map_set(own, AS(Allocate, n)->var, n);
+  if (IS(AllocateConst, n)) map_set(own, AS(AllocateConst, n)->var, n);
   if (IS(Block, n))
     for each (Node *, b, &AS(Block, n)->alloc_buffers) map_set(own, AS(Buffer, *b)->data, *b);
-  return WALK_ON;
 }
 
 /* Jumps, and what only tells something. */
@@ -25,7 +22,8 @@ static bool stays_inside(const Node *call) {
 }
 
 static WalkResult stop_at_effect(Walker *w, Node *n) {
-  const Map *own = w->context;
+  Map *own = w->context;
+  note_memory(own, n);
   if (IS(BufferStore, n))
     return map_has(own, AS(Buffer, AS(BufferStore, n)->buffer)->data) ? WALK_ON : WALK_STOP;
   if (!IS(Call, n) || stays_inside(n)) return WALK_ON;
@@ -35,8 +33,6 @@ static WalkResult stop_at_effect(Walker *w, Node *n) {
 
 bool prim_func_is_pure(const PrimFunc *f) {
   Map own = {0};
-  Walker note = {.enter = note_memory, .context = &own};
-  Walker look = {.enter = stop_at_effect, .context = &own};
-  walk(&note, f->body);
-  return walk(&look, f->body);
+  Walker w = {.enter = stop_at_effect, .context = &own};
+  return walk(&w, f->body);
 }

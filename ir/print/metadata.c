@@ -40,6 +40,11 @@ static void add_base64(Str *out, const Str *bytes) {
   }
 }
 
+void metadata_add_tensor(Str *out, const ConstData *d) {
+  Str bytes = tensor_bytes(d);
+  add_base64(out, &bytes);
+}
+
 void print_metadata(Str *out, const NodeVec *constants) {
   str_add(out, "metadata = tvm.ir.load_json(\"\"\"{\n  \"root\": 1,\n  \"nodes\": [\n"
                "    {\"type_key\": \"\"},\n"
@@ -55,9 +60,8 @@ void print_metadata(Str *out, const NodeVec *constants) {
         i);
   str_add(out, "\n  ],\n  \"b64ndarrays\": [");
   for (int i = 0; i < constants->len; i++) {
-    Str bytes = tensor_bytes(AS(Constant, constants->at[i])->data);
     str_add(out, i ? ",\n    \"" : "\n    \"");
-    add_base64(out, &bytes);
+    metadata_add_tensor(out, AS(Constant, constants->at[i])->data);
     str_add_char(out, '"');
   }
   str_add(out, "\n  ]\n}\"\"\")\n\n");

@@ -2,6 +2,11 @@
 #ifndef IR_PRINT_METADATA_H
 #define IR_PRINT_METADATA_H
 
+#include "ir/ir.h"
+
+/* The header and the elements of a constant, in base64. */
+void metadata_add_tensor(Str *out, const ConstData *d);
+
 /* The first eight bytes of a saved tensor. */
 #define METADATA_TENSOR_MAGIC 0xDD5E40F096B4A13FULL
 

@@ -13,7 +13,7 @@ const Source *source_add(const char *name, const char *text, size_t len) {
   return s;
 }
 
-static const Source *find_source(uint32_t offset) {
+const Source *source_at(uint32_t offset) {
   int lo = 0, hi = sources.len;
   while (lo < hi) {
     int mid = (lo + hi) / 2;
@@ -24,7 +24,7 @@ static const Source *find_source(uint32_t offset) {
 }
 
 Location source_locate(uint32_t offset) {
-  const Source *s = find_source(offset);
+  const Source *s = source_at(offset);
   if (!s) return (Location){0};
   uint32_t at = offset - s->base;
   if (at > s->len) at = s->len;

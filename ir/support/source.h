@@ -28,6 +28,7 @@ typedef struct Location {
 /* Adds a text to the map (it is kept, not copied). NULL if the map would pass 4 GB. */
 const Source *source_add(const char *name, const char *text, size_t len);
 
+const Source *source_at(uint32_t offset); /* NULL: unknown */
 Location source_locate(uint32_t offset);
 
 /* The smallest span that covers both; one without a place gives the other. */

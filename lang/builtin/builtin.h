@@ -17,7 +17,8 @@ void types_start(void); /* int, str, list, ...: the types that can be called */
 
 Value math_load(void), time_load(void), sys_load(void), os_load(void), os_path_load(void),
     random_load(void), json_load(void), functools_load(void), itertools_load(void),
-    pytest_load(void), zlib_load(void), regex_load(void), png_load(void), inspect_load(void);
+    pytest_load(void), zlib_load(void), regex_load(void), png_load(void), inspect_load(void),
+    importlib_load(void);
 
 /* The arguments of `tvms FILE args`, FILE first: sys.argv. */
 /* What sys.stdout was set to; absent while it is the standard output. */

@@ -24,7 +24,8 @@ void builtins_start(int argc, char **argv) {
                  {"_zlib", zlib_load},
                  {"_re", regex_load},
                  {"_png", png_load},
-                 {"_inspect", inspect_load}};
+                 {"_inspect", inspect_load},
+                 {"importlib", importlib_load}};
   add(&core_builtins);
   add(&iteration_builtins);
   add(&type_builtins);

@@ -230,6 +230,7 @@ void types_start(void) {
   define(&set_type_object);
   define(&bytes_type_object);
   define(&bytearray_type_object);
+  define(&memoryview_type_object);
   define(&frozenset_type_object);
 }
 

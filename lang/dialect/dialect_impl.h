@@ -227,6 +227,8 @@ Node *graph_signature(Env *env, AstDef *def, CallArgs *args);
 /* A function that does not say pure= is as pure as what it calls. True: it is found to have
  * effects, which its struct info says now. */
 bool graph_settle_purity(Function *f);
+/* Scalars, struct info and statements: no call of a graph function stands in them. */
+bool graph_holds_no_call(const Node *n);
 /* The body inside the implicit root block, where there are blocks or buffers to own. */
 Node *with_root_block(NodeVec allocs, bool has_blocks, Node *body, Span span);
 /* Raises if a decorator is given positional arguments or keywords that it does not know. */
@@ -234,7 +236,8 @@ void check_decorator_args(const char *decorator, CallArgs *args, int n, const ch
 /* `v`, or poison if it is ill-formed IR, which is told unless the decorator says
  * check_well_formed=False. Programs of the library are parts of others, and verified with them. */
 Value well_formed(Env *env, Value v, CallArgs *args);
-bool keyword_flag(CallArgs *args, const char *name, bool otherwise);
+bool wants_well_formed(Env *env, const CallArgs *args);
+bool keyword_flag(const CallArgs *args, const char *name, bool otherwise);
 /* Struct info of a tensor program's parameters and result. */
 Node *prim_func_info(PrimFunc *f);
 extern const TreeDecorator decorate_jit;
@@ -294,6 +297,9 @@ void op_start(void);
 /* What `metadata` is in a text that comes without it (metadata.c). */
 Value metadata_value(void);
 Value tvm_load_json(BuiltinCall *call);
+Value tvm_save_json(BuiltinCall *call);
+Value nodes_from_json(Value entries, Value sum, Span span); /* as save_json wrote them */
+Value tensor_of_text(Value text, Span span);                /* a Constant, of metadata's base64 */
 Value tvm_from_source(BuiltinCall *call);
 
 /* Runs a step outside the functions being read: what the library defines is no part of them. */

@@ -196,10 +196,14 @@ static bool is_forced_pure(Node *attrs) {
   return expr_is_const_int(dict_get(attrs, "relax.force_pure"), &flag) && flag;
 }
 
+bool graph_holds_no_call(const Node *n) {
+  return !node_is_relax(n) && node_family(n->kind) != FAMILY_PART;
+}
+
 static WalkResult stop_at_effect(Walker *w, Node *n) {
   (void)w;
   if (IS(Function, n)) return WALK_PRUNE; /* its effects are those of calls of it */
-  if (!node_is_relax(n) && node_family(n->kind) != FAMILY_PART) return WALK_PRUNE; /* none in it */
+  if (graph_holds_no_call(n)) return WALK_PRUNE;
   return IS(RelaxCall, n) && relax_call_has_effects(n) ? WALK_STOP : WALK_ON;
 }
 

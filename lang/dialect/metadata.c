@@ -1,8 +1,9 @@
 /* metadata.c -- metadata["relax.expr.Constant"][0]: constants that a text names instead of holding.
  *
  * tvm.ir.load_json reads the JSON that upstream prints before such a text, in both of its forms
- * (ir/print/metadata.c has the older one). Where the JSON is missing, `metadata` is a value of its
- * own: an entry stays a reference, of which no more is known than its type key. */
+ * (ir/print/metadata.c has the older one), and what tvm.ir.save_json writes (node_json.c). Where
+ * the JSON is missing, `metadata` is a value of its own: an entry stays a reference, of which no
+ * more is known than its type key. */
 #include "lang/dialect/dialect_impl.h"
 #include "ir/print/metadata.h"
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static uint64_t take(TensorReader *r, int nbytes) {
   return x;
 }
 
-static Value tensor_of_text(Value text, Span span) {
+Value tensor_of_text(Value text, Span span) {
   Str bytes = base64_bytes(value_as_text(text, "a tensor in base64", span), span);
   TensorReader r = {&bytes, 0, span};
   if (take(&r, 8) != METADATA_TENSOR_MAGIC) raise("ValueError", span, "this is no tensor's text");
@@ -144,12 +145,8 @@ Value tvm_load_json(BuiltinCall *call) {
   Value loads =
       value_get_attr(namespace_import("json", call->span), str_intern("loads"), call->span);
   Value json = value_call_with(loads, 1, call->args, call->span);
-  Value script = field(json, "tvm_script"), from_source;
-  if (!value_is_none(script)) { /* by tvm.ir.save_json */
-    from_source = value_get_attr(namespace_import("tvm.script", call->span),
-                                 str_intern("from_source"), call->span);
-    return value_call_with(from_source, 1, &script, call->span);
-  }
+  if (!value_is_none(field(json, "tvms_nodes")))
+    return nodes_from_json(field(json, "tvms_nodes"), field(json, "crc32"), call->span);
   Value root = field(json, "root");
   Loader l = {
       .nodes = field(json, "nodes"), .tensors = field(json, "b64ndarrays"), .span = call->span};

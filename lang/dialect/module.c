@@ -104,7 +104,10 @@ typedef struct ModuleJob {
   AstClass *class;
   MemberVec members;
   MemberVec untyped; /* graph functions without a return type */
-  Ast *statement;    /* of the step that runs */
+  Map called;        /* GlobalVars that bodies of graph functions name */
+  bool verifies;     /* the module, at its end: but for those of `sound` */
+  Map sound;
+  Ast *statement; /* of the step that runs */
   Member *member;
 } ModuleJob;
 
@@ -167,6 +170,18 @@ static bool attempt(void (*step)(void *), ModuleJob *job) {
   return !e;
 }
 
+static WalkResult note_global(Walker *w, Node *n) {
+  if (IS(GlobalVar, n)) map_set(w->context, n, n);
+  return graph_holds_no_call(n) ? WALK_PRUNE : WALK_ON;
+}
+
+/* What can be found out of a function alone is so as soon as it is read: a large module has left
+ * the caches when all of it is. */
+static void note_called(Map *called, Node *body) {
+  Walker w = {.enter = note_global, .context = called};
+  walk(&w, body);
+}
+
 static void read_member(ModuleJob *job, Member *m) {
   Value v = m->decorator->decorate(job->env, &m->def->ast, &m->args);
   if (value_is_jit(v) && !jit_generic(v)) {
@@ -180,8 +195,11 @@ static void read_member(ModuleJob *job, Member *m) {
   m->function = v.type == &type_node ? v.node : NULL;
   if (IS(PrimFunc, m->function))
     AS(GlobalVar, m->global)->sinfo = prim_func_info(AS(PrimFunc, m->function));
+  if (IS(PrimFunc, m->function) && job->verifies && ir_verify_alone(m->function))
+    map_set(&job->sound, m->function, m);
   if (IS(Function, m->function) || IS(ExternFunc, m->function))
     AS(GlobalVar, m->global)->sinfo = sinfo_of(m->function);
+  if (IS(Function, m->function)) note_called(&job->called, AS(Function, m->function)->body);
 }
 
 static void note_names(void *names, Ast *node) {
@@ -234,9 +252,17 @@ static void read_members(ModuleJob *job) {
     if ((*m)->decorator == &decorate_function) read_graph_member(job, *m);
 }
 
+/* Has a graph function effects that its signature did not tell? */
+static bool surprises(const Member *m) {
+  return IS(Function, m->function) && !AS(Function, m->function)->is_pure &&
+         keyword_flag(&m->args, "pure", true);
+}
+
 /* Callers may have been read before what they call was known to have effects. */
 static void settle_purity(MemberVec members) {
-  for (bool changed = true; changed;) {
+  bool changed = false;
+  for each (Member *, m, &members) changed |= surprises(*m);
+  while (changed) {
     changed = false;
     for each (Member *, m, &members) {
       Node *f = (*m)->function;
@@ -248,20 +274,11 @@ static void settle_purity(MemberVec members) {
   }
 }
 
-static WalkResult note_global(Walker *w, Node *n) {
-  if (IS(GlobalVar, n)) map_set(w->context, n, n);
-  return WALK_ON;
-}
-
 /* What others call returns what is written, which their types follow from. */
-static void refine_results(MemberVec members) {
-  Map called = {0};
-  Walker w = {.enter = note_global, .context = &called, .once = true};
-  for each (Member *, m, &members)
-    if (IS(Function, (*m)->function)) walk(&w, AS(Function, (*m)->function)->body);
-  for each (Member *, m, &members) {
+static void refine_results(const ModuleJob *job) {
+  for each (Member *, m, &job->members) {
     Node *f = (*m)->function;
-    if (!IS(Function, f) || !(*m)->def->result || map_has(&called, (*m)->global)) continue;
+    if (!IS(Function, f) || !(*m)->def->result || map_has(&job->called, (*m)->global)) continue;
     graph_refine_result(AS(Function, f));
     AS(GlobalVar, (*m)->global)->sinfo = sinfo_of(f);
   }
@@ -292,14 +309,14 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
                                             .global_infos = dict_new(),
                                             .is_unchecked = !checked};
   module = &builder;
-  ModuleJob job = {.env = env_new(env), .class = class};
+  ModuleJob job = {.env = env_new(env), .class = class, .verifies = wants_well_formed(env, args)};
   /* Bare sibling names live in job.env; the class's own name in a scope around it. */
   Env *around = job.env->outer = env_new(env);
   env_set(around, class->name, value_of(&type_module_class, job.env));
   int before = diag_error_count();
   read_members(&job);
   settle_purity(job.members);
-  refine_results(job.members);
+  refine_results(&job);
   module = outer;
   if (diag_error_count() > before) return value_of(&type_poison, NULL);
   for each (Member *, m, &job.members) {
@@ -310,7 +327,8 @@ static Value decorate(Env *env, Ast *definition, CallArgs *args) {
                       .functions = builder.functions, .attrs = builder.attrs,
                       .global_infos = builder.global_infos);
   register_pyfuncs(result);
-  return well_formed(env, value_node(result), args);
+  bool faulty = job.verifies && !ir_verify_module(result, &job.sound);
+  return faulty ? value_of(&type_poison, NULL) : value_node(result);
 }
 
 static Node *need_member(Node *rewriter, const char *name, Span span) {

@@ -184,13 +184,35 @@ void declare_dims(Env *env, AstDef *def, DataType quoted, Map *dims) {
 
 static Env *dim_env; /* of the annotation being evaluated: to_dim() reads quoted dims in it */
 
+typedef struct DimText {
+  const char *text;
+  Node *dim;
+  Span span;
+} DimText;
+
+static void read_dim(void *context) {
+  DimText *d = context;
+  const Source *source = source_add("<dimension>", d->text, strlen(d->text));
+  DiagVec *outer = diag_capture();
+  Ast *expression = source ? parse_expression(source) : NULL;
+  DiagVec *found = diag_restore(outer);
+  if (!expression)
+    raise("SyntaxError", d->span, "%s", found->len ? found->at[0]->text : "the text is too long");
+  d->dim = to_expr(eval(dim_env, expression), d->span);
+}
+
+/* Faults are told where the quotes stand: the text inside is no file that one could open. */
 Node *dim_from_text(const char *text, Span span) {
   if (!dim_env)
     raise("TypeError", span, "a dimension in quotes stands only in the annotations of a signature");
-  const Source *source = source_add("<dimension>", text, strlen(text));
-  Ast *expression = source ? parse_expression(source) : NULL;
-  if (!expression) raise(ERROR_POISONED, span, "an earlier error");
-  return to_expr(eval(dim_env, expression), span);
+  DimText d = {.text = text, .span = span};
+  Error *e = eval_protect(read_dim, &d);
+  if (!e) return d.dim;
+  if (str_same(e->kind, ERROR_INTERNAL) || str_same(e->kind, ERROR_POISONED)) error_raise(e);
+  Error told = *e;
+  told.span = span;
+  told.text = str_format("in the dimension \"%s\": %s", text, e->text);
+  error_raise(gc_copy(&told, sizeof told));
 }
 
 typedef struct AnnotationCall {

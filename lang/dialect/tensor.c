@@ -104,7 +104,7 @@ typedef struct FunctionJob {
   Node *result;
 } FunctionJob;
 
-bool keyword_flag(CallArgs *args, const char *name, bool otherwise) {
+bool keyword_flag(const CallArgs *args, const char *name, bool otherwise) {
   for (int i = 0; i < args->names.len; i++)
     if (str_same(args->names.at[i], name)) return value_truth(args->named.at[i], args->span);
   return otherwise;
@@ -124,9 +124,12 @@ void check_decorator_args(const char *decorator, CallArgs *args, int n, const ch
   }
 }
 
+bool wants_well_formed(Env *env, const CallArgs *args) {
+  return dialect_checks && !env_is_library(env) && keyword_flag(args, "check_well_formed", true);
+}
+
 Value well_formed(Env *env, Value v, CallArgs *args) {
-  bool wanted = v.type == &type_node && dialect_checks && !env_is_library(env) &&
-                keyword_flag(args, "check_well_formed", true);
+  bool wanted = v.type == &type_node && wants_well_formed(env, args);
   return wanted && !ir_verify(v.node) ? value_of(&type_poison, NULL) : v;
 }
 

@@ -200,7 +200,9 @@ static const Builtin tvm_builtins[] = {
      "opens a shared library whose C functions programs call (T.call_extern)"},
 };
 static const Builtin ir_builtins[] = {
-    {"load_json", "json_str", tvm_load_json, "what tvm.ir.save_json wrote: metadata of constants"},
+    {"save_json", "node", tvm_save_json,
+     "a node, or lists, tuples and dicts of nodes, numbers and texts, as JSON for load_json"},
+    {"load_json", "json_str", tvm_load_json, "what save_json wrote; or metadata of constants"},
     {"structural_equal", "lhs, rhs, map_free_vars=False", tvm_structural_equal,
      "are two pieces of IR equal, but for names?"},
     {"assert_structural_equal", "lhs, rhs, map_free_vars=False", tvm_assert_structural_equal,

@@ -64,6 +64,8 @@ extern const ValueType type_tree_decorator; /* .object is a TreeDecorator; calli
 /* A function object of the language: for those who make them. */
 Value function_new(Env *env, Ast *def_or_lambda);
 
+/* What `import a.b.c` finds at the end, for the file that env is of. */
+Value module_import(Env *env, const char *dotted, Span span);
 /* A text file as a module; `path` ends in .tvms, or in / for a folder without a text. Run once. */
 Value module_load_file(const char *name, const char *path, Span span);
 /* The same of a text that the program carries. */

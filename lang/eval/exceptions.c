@@ -145,15 +145,23 @@ bool exception_matches(const Error *e, const ClassObject *c) {
 
 /* ---- protect, with the evaluator's state ---- */
 
-/* Innermost first; a call that repeats is told once. */
+/* Is the call made by nobody's text, or by that of the library? */
+static bool is_made_by_library(const CallFrame *f) {
+  const Source *s = f->span.hi ? source_at(f->span.lo) : NULL;
+  return !s || str_begins(s->name, "stdlib/");
+}
+
+/* Innermost first; a call that repeats is told once. What the library did before it came to a text
+ * of the user (as where it runs tests) is not told. */
 static void fill_trace(Error *e) {
   enum { SHOWN = 16 };
-  int n = 0;
+  int n = 0, first = 0;
+  while (first < calls.len && is_made_by_library(&calls.at[first])) first++;
   e->trace = gc_alloc(sizeof *e->trace * (SHOWN + 1));
-  for (int i = calls.len; i-- > 0 && n < SHOWN; n++) {
+  for (int i = calls.len; i-- > first && n < SHOWN; n++) {
     CallFrame *f = &calls.at[i];
     int same = 0;
-    while (i > 0 && calls.at[i - 1].name == f->name && calls.at[i - 1].span.lo == f->span.lo)
+    while (i > first && calls.at[i - 1].name == f->name && calls.at[i - 1].span.lo == f->span.lo)
       i--, same++;
     e->trace[n].span = f->span;
     e->trace[n].what = same ? str_format("in '%s', called here (%d times)", f->name, same + 1)

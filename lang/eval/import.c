@@ -177,6 +177,10 @@ static Value import_module(Env *env, const char *dotted, int level, Span span) {
   return v.type ? v : namespace_import(dotted, span); /* raises, with a near name */
 }
 
+Value module_import(Env *env, const char *dotted, Span span) {
+  return import_module(env, dotted, 0, span);
+}
+
 /* Makes `child` an attribute of the module it is inside of: for `import a.b`. */
 static void attach(Value parent, const char *name, Value child) {
   Namespace *ns = parent.object;

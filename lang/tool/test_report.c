@@ -77,6 +77,12 @@ static void add_attribute(Str *s, const char *name, const char *value) {
   str_add(s, "\"");
 }
 
+/* Why a test failed, in a line: what is told of it otherwise, or the first line of its output. */
+static const char *summary(const TestResult *r) {
+  if (*r->reason) return r->reason;
+  return str_copy_n(r->output, strcspn(r->output, "\n"));
+}
+
 static void add_result(Str *s, const TestResult *r) {
   size_t n = strlen(r->path);
   const char *rest = strncmp(r->name, r->path, n) == 0 ? r->name + n : r->name;
@@ -87,7 +93,7 @@ static void add_result(Str *s, const TestResult *r) {
   bool failed = r->outcome == TEST_FAILED;
   if (failed || r->outcome == TEST_SKIPPED || r->outcome == TEST_XFAILED) {
     str_printf(s, "<%s", failed ? "failure" : "skipped");
-    add_attribute(s, "message", r->reason);
+    add_attribute(s, "message", summary(r));
     str_add(s, ">");
     if (failed) add_xml(s, r->output);
     str_printf(s, "</%s>", failed ? "failure" : "skipped");

@@ -11,7 +11,7 @@ Value value_bytes(const void *data, size_t n) {
 }
 
 StrObject *value_as_bytes(Value v, Span span) {
-  if (v.type != &type_bytes)
+  if (v.type != &type_bytes && v.type != &type_bytearray) /* which begins as bytes do */
     raise("TypeError", span, "a bytes-like object is required, not '%s'", value_type_text(v));
   return v.object;
 }

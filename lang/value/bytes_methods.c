@@ -136,7 +136,7 @@ static Value join(BuiltinCall *c) {
   ValueVec parts = value_to_vec(c->args[0], c->spans[0]);
   Str out = {0};
   for (int i = 0; i < parts.len; i++) {
-    if (parts.at[i].type != &type_bytes)
+    if (parts.at[i].type != &type_bytes && parts.at[i].type != &type_bytearray)
       raise("TypeError", c->spans[0], "sequence item %d: expected bytes, %s found", i,
             value_type_text(parts.at[i]));
     if (i) str_add_n(&out, bytes_of(c->self)->text, bytes_of(c->self)->len);
@@ -182,7 +182,8 @@ static Value as_text(BuiltinCall *c) {
   CallArgs args = {.span = c->span};
   for (int i = 0; i < builtin_signature(c->builtin)->params.len && c->args[i].type; i++) {
     if (c->args[i].type == &type_str) value_as_bytes(c->args[i], c->spans[i]);
-    Value x = c->args[i].type == &type_bytes ? text_of(c->args[i].object) : c->args[i];
+    bool bytes = c->args[i].type == &type_bytes || c->args[i].type == &type_bytearray;
+    Value x = bytes ? text_of(c->args[i].object) : c->args[i];
     vec_push(&args.positional, x);
   }
   Value self = text_of(bytes_of(c->self));

@@ -198,7 +198,7 @@ typedef struct TypeObject {
 void type_define(const TypeObject *definition);
 void namespace_set_class(Value ns, const char *name, const TypeObject *definition);
 extern const TypeObject list_type_object, tuple_type_object, dict_type_object, set_type_object,
-    frozenset_type_object, bytes_type_object, bytearray_type_object;
+    frozenset_type_object, bytes_type_object, bytearray_type_object, memoryview_type_object;
 bool value_is_instance(Value v, Value type_or_tuple, Span span);
 Value class_binary(AstOp op, Value a, Value b, Span span); /* int | None: any of them, as a tuple */
 

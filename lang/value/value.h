@@ -110,7 +110,8 @@ struct ValueType {
 extern const ValueType type_none, type_bool, type_int, type_big, type_float, type_str, type_list,
     type_tuple, type_dict, type_set, type_range, type_slice, type_ellipsis, type_function,
     type_builtin, type_bound_method, type_class, type_instance, type_namespace, type_iterator,
-    type_type, type_descriptor, type_file, type_bytes, type_bytearray, type_missing;
+    type_type, type_descriptor, type_file, type_bytes, type_bytearray, type_memoryview,
+    type_missing;
 
 static inline Value value_absent(void) { return (Value){0}; }
 static inline Value value_none(void) { return (Value){.type = &type_none}; }

@@ -172,7 +172,11 @@ printf 'nothing to read' >folder/helper.py
 expect 1 'FAIL folder/inner/b.tvms::test_b' "$tvms" test -j 2 --junit report.xml --durations 1 folder
 also ' s  folder/' '1 passed, 1 failed'
 grep -q '<testcase classname="folder/test_a.py" name="test_a"' report.xml || fail 'the report has test_a'
-grep -q '<failure message="">.*E0210' report.xml || fail 'the report has the failure'
+grep -q '<failure message="folder/inner/b.tvms:2:12: error.E0210.: AssertionError: not true: 1 == 2">.*' report.xml ||
+  fail 'the report has the failure'
+printf 'import functools\ndef f(x, y):\n    return x // y\ndef test_c():\n    functools.reduce(f, [1, 0])\n' >trace.tvms
+expect 1 "trace.tvms:5:5: note: in 'f', called here" "$tvms" test trace.tvms
+absent 'stdlib/' "in 'run'" "in 'test_c'"
 expect 1 '{"test":"folder/inner/b.tvms::test_b","outcome":"failed"' "$tvms" test --diagnostics json folder
 expect 1 "can't write" "$tvms" test --junit /nonexistent/report.xml folder
 expect 2 'from 1 on' "$tvms" test -j 0 folder
