@@ -361,6 +361,9 @@ Node *sinfo_value(Node *sinfo, Span span);
 /* Does every value of `derived` belong to `base`? "Maybe" where dims can't be related. */
 typedef enum { SINFO_NO, SINFO_MAYBE, SINFO_YES } SinfoCheck;
 SinfoCheck sinfo_check(Node *base, Node *derived, const char **why);
+/* A value as messages of run-time checks name it: argument 'x', 'x', and what is no name as it is.
+ */
+const char *value_phrase(const char *name, bool is_param);
 /* The most precise struct info that covers both (of the two arms of an if). */
 Node *sinfo_join(Node *a, Node *b);
 /* Replaces dims by what argument struct info says about parameters; a dim that it can't find

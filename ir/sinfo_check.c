@@ -217,3 +217,8 @@ Node *sinfo_join(Node *a, Node *b) {
   default: return sinfo_object();
   }
 }
+
+const char *value_phrase(const char *name, bool is_param) {
+  if (strchr(name, ' ')) return name;
+  return str_format(is_param ? "argument '%s'" : "'%s'", name);
+}

@@ -175,6 +175,11 @@ static bool is_trivial(Node *want, Node *have) {
          (expr_is_const_int(want, &a) && expr_is_const_int(have, &b) && a == b);
 }
 
+/* A scalar, or a dim of a shape. */
+static const char *what_of(const DimCheck *c, int axis) {
+  return c->is_shape ? str_format("dimension %d of %s", axis, c->what) : c->what;
+}
+
 void host_check_dims(Host *h, const DimCheckVec *checks, const Map *bound) {
   for each (const DimCheck, c, checks) {
     for (int i = 0; i < c->dims.len; i++) {
@@ -182,9 +187,9 @@ void host_check_dims(Host *h, const DimCheckVec *checks, const Map *bound) {
       if (is_trivial(dim, c->actual.at[i])) continue;
       Node *want = expr_cast(INT64, dim, h->span);
       Node *text = host_text(h, ir_print(c->dims.at[i], NULL));
-      NodeVec args = c->tensor ? NODES(host_text(h, h->name), host_text(h, c->param), c->tensor,
+      NodeVec args = c->tensor ? NODES(host_text(h, h->name), host_text(h, c->what), c->tensor,
                                        host_int(h, i), want, text)
-                               : NODES(host_text(h, h->name), host_text(h, c->param), want,
+                               : NODES(host_text(h, h->name), host_text(h, what_of(c, i)), want,
                                        expr_cast(INT64, c->actual.at[i], h->span), text);
       host_check(h, host_call(h, c->tensor ? "tvms_check_dim" : "tvms_check_value", INT32, args));
     }

@@ -72,9 +72,10 @@ Node *host_function(Host *h, Node *body, const char *symbol, const char *signatu
 /* Checks of one argument against the dims that its parameter is declared with: a variable not in
  * `bound` is bound to the extent, everything else is compared when all are bound. */
 typedef struct DimCheck {
-  const char *param;
-  Node *tensor; /* the DLTensor *, or NULL for a shape value: `actual` holds the extents */
+  const char *what; /* as messages name it: value_phrase */
+  Node *tensor;     /* the DLTensor *, or NULL for a shape value: `actual` holds the extents */
   NodeVec dims, actual;
+  bool is_shape; /* else a scalar, if there is no tensor */
 } DimCheck;
 typedef VEC(DimCheck) DimCheckVec;
 Node *host_tensor_arg(Host *h, int index, const char *param, int ndim, DataType elem);

@@ -72,3 +72,15 @@ void passes_start(void) {
   pass_register(rows, ROWS);
   pipeline_register(named, sizeof named / sizeof *named);
 }
+
+const char *pass_absent(const char *name) {
+  static const struct {
+    const char *name, *why;
+  } absent[] = {
+#define ABSENT(name, why) {#name, why},
+#include "passes/absent.def"
+  };
+  for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+    if (str_same(absent[i].name, name)) return absent[i].why;
+  return NULL;
+}

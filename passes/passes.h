@@ -47,7 +47,9 @@ void pass_register(const Pass *rows, int n);
 /* One pass from script; it replaces one of the same name. False if the name is a table's. */
 bool pass_define(const Pass *pass);
 const Pass *pass_find(const char *name); /* NULL if there is none */
-const Pass *pass_at(int i);              /* NULL past the end */
+/* Why there is no pass of a name that others have (absent.def); NULL: the name says nothing. */
+const char *pass_absent(const char *name);
+const Pass *pass_at(int i); /* NULL past the end */
 
 /* One pass with its options set. */
 typedef struct PassCall {

@@ -6,6 +6,8 @@
 
 /* Spans inside the text; faults of a named pipeline or a pass name are reported there. */
 static _Noreturn void unknown_pass(const char *name, Span span) {
+  const char *why = pass_absent(name);
+  if (why) error_raisef("PipelineError", span, "there is no pass '%s': %s", name, why);
   StrVec names = {0};
   for (int i = 0; pass_at(i); i++) vec_push(&names, pass_at(i)->name);
   for (int i = 0; pipeline_at(i); i++) vec_push(&names, pipeline_at(i)->name);

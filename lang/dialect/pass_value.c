@@ -353,6 +353,11 @@ static const Builtin sequential = {"Sequential", "passes, opt_level=None, name=N
                                    "passes one after the other: a list, or a pipeline as text"};
 static const TypeObject pass_class = {.type = &type_passes, .constructor = &sequential};
 
+static const char *why_absent(const Namespace *ns, const char *name) {
+  (void)ns;
+  return pass_absent(name);
+}
+
 Value transform_namespace(void) {
   static Value ns;
   if (ns.type) return ns;
@@ -364,6 +369,7 @@ Value transform_namespace(void) {
   namespace_set(ns, "transform", ns); /* the file that upstream's package has its passes from */
   ((Namespace *)ns.object)->find = find_pass;
   ((Namespace *)ns.object)->names = pass_names;
+  ((Namespace *)ns.object)->elsewhere = why_absent;
   ((Namespace *)ns.object)->is_part = true;
   return ns;
 }

@@ -45,6 +45,8 @@ int tool_passes(int argc, char **argv) {
     StrVec names = {0};
     for (int i = 0; pass_at(i); i++) vec_push(&names, pass_at(i)->name);
     const char *near = str_near(argv[1], names.at, names.len);
+    const char *why = pass_absent(argv[1]);
+    if (!p && why) return usage_error("passes", "there is no pass '%s': %s", argv[1], why);
     if (!p)
       return usage_error("passes", "there is no pass '%s'%s%s%s", argv[1],
                          near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");

@@ -166,12 +166,19 @@ static Node *value_on_device(Host *h, NodeVec args) {
   return host_call(h, "tvms_value_device_tensor", HANDLE, host_on_device(h, all.len, all));
 }
 
+/* How messages name a value that is matched: while parameters are, it is one of these. */
+static const char *phrase_of(GraphLower *g, const char *what) {
+  return value_phrase(what, g->later != NULL);
+}
+
 static HostValue *tensor_from(GraphLower *g, Node *bits, Node *type, TensorStructInfo *t,
                               const char *what) {
   Host *h = g->host;
   int code = dtype_is_void(t->elem) ? 255 : dtype_dlpack_code(t->elem);
-  NodeVec args = NODES(bits, type, host_text(h, what), host_int(h, t->ndim), host_int(h, code),
-                       host_int(h, t->elem.bits), host_int(h, t->elem.lanes));
+  const char *phrase = phrase_of(g, what);
+  NodeVec args =
+      NODES(bits, type, host_text(h, str_format("%s: %s", h->name, phrase)), host_int(h, t->ndim),
+            host_int(h, code), host_int(h, t->elem.bits), host_int(h, t->elem.lanes));
   Node *found = h->device.is_device ? value_on_device(h, args)
                                     : host_call(h, "tvms_value_tensor", HANDLE, args);
   HostValue *v = tensor_of_object(g, host_object(h, what, found), t, what);
@@ -179,7 +186,8 @@ static HostValue *tensor_from(GraphLower *g, Node *bits, Node *type, TensorStruc
                      host_load(h, pointer_to(h, what, INT32, type), INT32, 0));
   NodeVec dims;
   if (sinfo_tensor_shape(&t->node, &dims))
-    v->dims = bind_and_check(g, (DimCheck){what, v->object, dims, v->dims});
+    v->dims = bind_and_check(
+        g, (DimCheck){.what = phrase, .tensor = v->object, .dims = dims, .actual = v->dims});
   return v;
 }
 
@@ -189,20 +197,24 @@ static HostValue *shape_from(GraphLower *g, Node *object, ShapeStructInfo *s, co
   if (s->ndim < 0)
     return NEW(HostValue, .kind = HOST_VALUE, .bits = host_bits(h, object),
                .type = host_int(h, TVMS_SHAPE));
-  host_check(
-      h, host_call(h, "tvms_check_shape", INT32,
-                   NODES(host_text(h, h->name), host_text(h, what), object, host_int(h, s->ndim))));
+  host_check(h, host_call(h, "tvms_check_shape", INT32,
+                          NODES(host_text(h, h->name), host_text(h, phrase_of(g, what)), object,
+                                host_int(h, s->ndim))));
   for (int i = 0; i < s->ndim; i++)
     vec_push(&v->dims,
              host_let(h, str_format("%s_%d", what, i),
                       host_call(h, "tvms_shape_dim", INT64, NODES(object, host_int(h, i)))));
-  if (s->known) v->dims = bind_and_check(g, (DimCheck){what, NULL, s->values, v->dims});
+  if (s->known)
+    v->dims = bind_and_check(
+        g, (DimCheck){
+               .what = phrase_of(g, what), .dims = s->values, .actual = v->dims, .is_shape = true});
   return v;
 }
 
 HostValue *graph_unpacked(GraphLower *g, Node *bits, Node *type, Node *sinfo, const char *what) {
   Host *h = g->host;
-  NodeVec check = NODES(host_text(h, h->name), host_text(h, what), bits, type, host_int(h, 0));
+  const char *phrase = phrase_of(g, what);
+  NodeVec check = NODES(host_text(h, h->name), host_text(h, phrase), bits, type, host_int(h, 0));
   switch (sinfo->kind) {
   case NK_TensorStructInfo: return tensor_from(g, bits, type, AS(TensorStructInfo, sinfo), what);
   case NK_ShapeStructInfo:
@@ -222,7 +234,9 @@ HostValue *graph_unpacked(GraphLower *g, Node *bits, Node *type, Node *sinfo, co
     Node *x = is_float ? host_call(h, "tvms_arg_float", FLOAT64, place)
                        : host_call(h, "tvms_arg_int", INT64, place);
     Node *scalar = host_let(h, what, expr_cast(s->elem, x, h->span));
-    if (s->value) bind_and_check(g, (DimCheck){what, NULL, NODES(s->value), NODES(scalar)});
+    if (s->value)
+      bind_and_check(g,
+                     (DimCheck){.what = phrase, .dims = NODES(s->value), .actual = NODES(scalar)});
     return NEW(HostValue, .kind = HOST_SCALAR, .scalar = scalar);
   }
   case NK_TupleStructInfo:
@@ -249,13 +263,19 @@ HostValue *graph_match(GraphLower *g, HostValue *v, Node *sinfo, const char *wha
         v->dims.len == t->ndim && (dtype_is_void(t->elem) || dtype_equal(t->elem, v->elem));
     if (!ranks_known) return graph_unpacked(g, bits, type, sinfo, what);
     if (!sinfo_tensor_shape(sinfo, &dims)) return v;
-    return with_dims(v, bind_and_check(g, (DimCheck){what, object, dims, v->dims}));
+    return with_dims(v, bind_and_check(g, (DimCheck){.what = phrase_of(g, what),
+                                                     .tensor = object,
+                                                     .dims = dims,
+                                                     .actual = v->dims}));
   }
   if (v->kind == HOST_SHAPE && IS(ShapeStructInfo, sinfo) &&
       v->dims.len == AS(ShapeStructInfo, sinfo)->ndim) {
     if (!AS(ShapeStructInfo, sinfo)->known) return v;
     dims = AS(ShapeStructInfo, sinfo)->values;
-    return with_dims(v, bind_and_check(g, (DimCheck){what, NULL, dims, v->dims}));
+    return with_dims(v, bind_and_check(g, (DimCheck){.what = phrase_of(g, what),
+                                                     .dims = dims,
+                                                     .actual = v->dims,
+                                                     .is_shape = true}));
   }
   Node *bits, *type;
   graph_packed(g, v, &bits, &type, h->span);
@@ -310,7 +330,8 @@ static void check_tensors(GraphLower *g, RelaxCall *c, PrimFunc *f, HostValueVec
                    "argument %d of '%s' must have %d dimensions of %s, but has %d of %s", i + 1,
                    AS(GlobalVar, c->op)->name, b->shape.len, dtype_text(b->elem), v->dims.len,
                    dtype_text(v->elem));
-    DimCheck check = {.param = b->name, .dims = b->shape, .actual = v->dims};
+    DimCheck check = {
+        .what = value_phrase(b->name, true), .is_shape = true, .dims = b->shape, .actual = v->dims};
     vec_push(&checks, check);
   }
   host_check_dims(g->host, &checks, bound);

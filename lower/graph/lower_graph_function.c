@@ -282,18 +282,29 @@ static void bind_tuple_dims(GraphLower *g, HostValue *tuple, Node *sinfo) {
   }
 }
 
+/* A number as tvms_arg_tensors reads it without a thought, for it does so in each call. */
+static void add_number(Str *params, int64_t number) {
+  char digits[16];
+  int n = 0;
+  for (uint64_t rest = (uint64_t)number + 1; n == 0 || rest; rest /= 32)
+    digits[n] = (char)((n ? ' ' : '@') + rest % 32), n++;
+  while (n) str_add_char(params, digits[--n]);
+}
+
 /* An argument as tvms_arg_tensors reads it: all that no other argument must tell. */
 static void declare_tensor(Str *params, RelaxVar *p, int index) {
   TensorStructInfo *t = AS(TensorStructInfo, p->sinfo);
   int code = dtype_is_void(t->elem) ? 255 : dtype_dlpack_code(t->elem);
-  str_printf(params, "%d %d %d %d %d %d %s ", index, t->ndim, code, t->elem.bits, t->elem.lanes,
-             (int)strlen(p->name), p->name);
+  const int64_t numbers[] = {index,        t->ndim,       code,
+                             t->elem.bits, t->elem.lanes, (int64_t)strlen(p->name)};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) add_number(params, numbers[i]);
+  str_add(params, p->name);
   NodeVec dims = {0};
   bool is_known = sinfo_tensor_shape(p->sinfo, &dims);
   for (int k = 0; k < t->ndim; k++) {
     int64_t extent;
     bool is_number = is_known && expr_is_const_int(dims.at[k], &extent);
-    str_printf(params, "%" PRId64 " ", is_number ? extent : -1);
+    add_number(params, is_number ? extent : -1);
   }
 }
 
@@ -325,7 +336,12 @@ static HostValue *tensor_parameter(GraphLower *g, RelaxVar *p, int i, DimCheckVe
     else if (!is_known) extent = host_let(h, str_format("%s_%d", p->name, k), extent);
     vec_push(&v->dims, extent);
   }
-  if (is_known) host_bind_dims(h, (DimCheck){p->name, object, dims, v->dims}, &g->bound, checks);
+  if (is_known)
+    host_bind_dims(
+        h,
+        (DimCheck){
+            .what = value_phrase(p->name, true), .tensor = object, .dims = dims, .actual = v->dims},
+        &g->bound, checks);
   return v;
 }
 

@@ -329,11 +329,32 @@ static Held *check_if(Check *c, RelaxIf *n) {
   return one_of(held_of(c, then->body), held_of(c, orelse->body));
 }
 
+typedef struct Reach {
+  const Map *definitions;
+  const Node *var;
+} Reach;
+
+static WalkResult find_reached(Walker *w, Node *n) {
+  const Reach *r = w->context;
+  if (!IS(Var, n)) return WALK_ON;
+  Node *definition = map_get(r->definitions, n);
+  return n == r->var || (definition && !walk(w, definition)) ? WALK_STOP : WALK_ON;
+}
+
+/* A dim that is compared with what it is part of, or that was told before, is defined by neither.
+ */
+static bool may_define(const Map *definitions, const Node *var, Node *value) {
+  Reach r = {definitions, var};
+  Walker w = {.enter = find_reached, .context = &r};
+  return IS(Var, var) && !map_has(definitions, var) && walk(&w, value);
+}
+
 static void note_definition(Check *c, MatchCast *m) {
   if (!IS(ShapeExpr, m->value) || !IS(ShapeStructInfo, m->sinfo)) return;
   NodeVec vars = AS(ShapeStructInfo, m->sinfo)->values, values = AS(ShapeExpr, m->value)->values;
   for (int i = 0; i < vars.len && i < values.len; i++)
-    if (IS(Var, vars.at[i])) map_set(&c->sizes.definitions, vars.at[i], values.at[i]);
+    if (may_define(&c->sizes.definitions, vars.at[i], values.at[i]))
+      map_set(&c->sizes.definitions, vars.at[i], values.at[i]);
 }
 
 static void check_seq(Check *c, SeqExpr *s, const char *reader) {

@@ -44,9 +44,10 @@ static void bind_scalar(Host *h, PrimFunc *f, int i, Map *bound) {
              : dtype_is_handle(p->dtype) ? TVMS_PTR
              : dtype_is_bool(p->dtype)   ? TVMS_BOOL
                                          : TVMS_INT;
-  host_check(h, host_call(h, "tvms_arg_type", INT32,
-                          NODES(host_text(h, h->name), host_text(h, AS(Var, p)->name), h->args,
-                                h->types, host_int(h, i), host_int(h, type))));
+  host_check(
+      h, host_call(h, "tvms_arg_type", INT32,
+                   NODES(host_text(h, h->name), host_text(h, value_phrase(AS(Var, p)->name, true)),
+                         h->args, h->types, host_int(h, i), host_int(h, type))));
   Node *value = type == TVMS_FLOAT ? host_call(h, "tvms_arg_float", FLOAT64,
                                                NODES(h->args, h->types, host_int(h, i)))
                 : type == TVMS_PTR
@@ -75,7 +76,12 @@ static void bind_tensors(Host *h, PrimFunc *f, Map *bound) {
       vec_push(&dims.actual[i],
                host_let(h, str_format("%s_%d", b->name, k),
                         host_call(h, "tvms_tensor_dim", INT64, NODES(t, host_int(h, k)))));
-    host_bind_dims(h, (DimCheck){b->name, t, b->shape, dims.actual[i]}, bound, &checks);
+    host_bind_dims(h,
+                   (DimCheck){.what = value_phrase(b->name, true),
+                              .tensor = t,
+                              .dims = b->shape,
+                              .actual = dims.actual[i]},
+                   bound, &checks);
     Node *data =
         pointer_var_new(str_format("%s_data", b->name), b->elem, buffer_scope(&b->node), h->span);
     host_let_var(h, data, host_call(h, "tvms_tensor_address", HANDLE, NODES(t)));

@@ -192,26 +192,34 @@ static Node *prim_of_value(const GraphValue *v, PrimStructInfo *info, Span span)
   return MAKE(PrimValue, span, VOID_TYPE, .sinfo = known, .value = number);
 }
 
+/* What an operand is now. Numbers that stand in a tuple keep their values: rules ask for these. */
+static Node *concrete_operand(GraphFrame *g, Node *n, Span span) {
+  if (IS(ShapeExpr, n)) return concrete_shape(g, AS(ShapeExpr, n)->values, span);
+  if (IS(PrimValue, n) || !node_is_relax(n) || IS(StringValue, n) || IS(DataTypeImm, n)) return n;
+  if (IS(Tuple, n)) {
+    NodeVec fields = {0}, infos = {0};
+    for each (Node *, f, &AS(Tuple, n)->fields) {
+      vec_push(&fields, concrete_operand(g, *f, span));
+      vec_push(&infos, sinfo_of(fields.at[fields.len - 1]));
+    }
+    return MAKE(Tuple, span, VOID_TYPE, .sinfo = sinfo_tuple(infos, span), .fields = fields);
+  }
+  GraphValue v = gframe_eval(g, n, "an operand");
+  NodeVec dims = {0};
+  for (int i = 0; v.type == TVMS_SHAPE && i < tvms_shape_ndim(v.bits.p); i++)
+    vec_push(&dims, int_imm(INT64, tvms_shape_dims(v.bits.p)[i], span));
+  if (v.type == TVMS_SHAPE) return concrete_shape(g, dims, span);
+  if (IS(PrimStructInfo, sinfo_of(n)))
+    return prim_of_value(&v, AS(PrimStructInfo, sinfo_of(n)), span);
+  return MAKE(RelaxVar, span, VOID_TYPE, .sinfo = info_of_value(&v, span), .name = "x");
+}
+
 /* The call with what its operands are now in place of what is known of them. */
 static RelaxCall *concrete_call(GraphFrame *g, RelaxCall *c, const OpInfo *info) {
   RelaxCall *copy = AS(RelaxCall, gc_copy(c, sizeof *c));
   Span span = c->node.span;
   copy->args = (NodeVec){0};
-  for each (Node *, a, &c->args) {
-    Node *n = *a;
-    if (IS(ShapeExpr, n)) n = concrete_shape(g, AS(ShapeExpr, n)->values, span);
-    else if (!IS(PrimValue, n) && node_is_relax(n) && !IS(StringValue, n) && !IS(DataTypeImm, n)) {
-      GraphValue v = gframe_eval(g, n, "an operand");
-      NodeVec dims = {0};
-      for (int i = 0; v.type == TVMS_SHAPE && i < tvms_shape_ndim(v.bits.p); i++)
-        vec_push(&dims, int_imm(INT64, tvms_shape_dims(v.bits.p)[i], span));
-      n = v.type == TVMS_SHAPE ? concrete_shape(g, dims, span)
-          : IS(PrimStructInfo, sinfo_of(n))
-              ? prim_of_value(&v, AS(PrimStructInfo, sinfo_of(n)), span)
-              : MAKE(RelaxVar, span, VOID_TYPE, .sinfo = info_of_value(&v, span), .name = "x");
-    }
-    vec_push(&copy->args, n);
-  }
+  for each (Node *, a, &c->args) vec_push(&copy->args, concrete_operand(g, *a, span));
   copy->sinfo = info->infer(info, &copy->node);
   return copy;
 }

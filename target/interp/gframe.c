@@ -272,7 +272,7 @@ static void bind_params(GraphFrame *g, Function *f, const GraphValue *args, Span
   for (int i = 0; i < f->params.len; i++) {
     RelaxVar *p = AS(RelaxVar, f->params.at[i]);
     GraphValue v = args[i];
-    match_value(g, &v, p->sinfo, p->name, true, &later, span);
+    match_value(g, &v, p->sinfo, value_phrase(p->name, true), &later, span);
     set_value(g, f->params.at[i], v);
   }
   match_dims(g, &later, span);

@@ -5,6 +5,11 @@
 
 static char *text(const char *s) { return (char *)(uintptr_t)s; }
 
+/* As messages name a value within a function. */
+static const char *within(GraphFrame *g, const char *phrase) {
+  return str_format("%s: %s", g->name, phrase);
+}
+
 /* ---- dims ---- */
 
 /* A variable without a value is bound; everything else is checked later. */
@@ -16,7 +21,7 @@ static void match_dim(GraphFrame *g, DimCheck check, DimCheckVec *later) {
 
 static void check_dim(GraphFrame *g, const DimCheck *c, Span span) {
   if (!gframe_is_bound(g, c->dim))
-    fault(span, "%s: the dimension '%s' of '%s' can't be told from what is known", g->name,
+    fault(span, "%s: the dimension '%s' of %s can't be told from what is known", g->name,
           ir_print(c->dim, NULL), c->what);
   int64_t want = gframe_dim(g, c->dim, span);
   int64_t actual = c->tensor ? c->tensor->shape[c->axis] : c->actual;
@@ -46,19 +51,17 @@ static bool known_dims(GraphFrame *g, TensorStructInfo *t, NodeVec *dims) {
 }
 
 static void match_tensor(GraphFrame *g, GraphValue *v, TensorStructInfo *t, const char *what,
-                         bool is_param, DimCheckVec *later, Span span) {
+                         DimCheckVec *later, Span span) {
   DataType e = t->elem;
   int code = dtype_is_void(e) ? 255 : dtype_dlpack_code(e), type = v->type;
   if (type == VALUE_CLOSURE) type = TVMS_FUNC;
   DLTensor *tensor =
-      is_param ? tvms_arg_tensor(text(g->name), text(what), &v->bits, &type, 0, t->ndim, code,
-                                 e.bits, e.lanes)
-               : tvms_value_tensor(&v->bits, &type, text(what), t->ndim, code, e.bits, e.lanes);
+      tvms_value_tensor(&v->bits, &type, text(within(g, what)), t->ndim, code, e.bits, e.lanes);
   if (!tensor) fault_runtime(span);
   NodeVec dims;
   if (!known_dims(g, t, &dims)) return;
   if (dims.len != tensor->ndim)
-    fault(span, "%s: '%s' must have %d dimensions, but is %s", g->name, what, dims.len,
+    fault(span, "%s: %s must have %d dimensions, but is %s", g->name, what, dims.len,
           gvalue_text(v));
   for (int i = 0; i < dims.len; i++)
     match_dim(g, (DimCheck){.what = what, .tensor = tensor, .axis = i, .dim = dims.at[i]}, later);
@@ -77,7 +80,7 @@ static void match_shape(GraphFrame *g, GraphValue *v, ShapeStructInfo *s, const 
   if (tvms_check_shape(text(g->name), text(what), v->bits.p, s->ndim)) fault_runtime(span);
   for (int i = 0; s->known && i < s->values.len; i++)
     match_dim(g,
-              (DimCheck){.what = what,
+              (DimCheck){.what = str_format("dimension %d of %s", i, what),
                          .actual = tvms_shape_dims(v->bits.p)[i],
                          .axis = i,
                          .dim = s->values.at[i]},
@@ -101,32 +104,30 @@ static void match_prim(GraphFrame *g, GraphValue *v, PrimStructInfo *s, const ch
 }
 
 static void match_tuple(GraphFrame *g, GraphValue *v, TupleStructInfo *s, const char *what,
-                        bool is_param, DimCheckVec *later, Span span) {
+                        DimCheckVec *later, Span span) {
   if (!s->fields.len && v->type == TVMS_NONE) *v = gvalue_tuple(0, NULL);
   need_type(g, v, what, TVMS_TUPLE, span);
   interp_check_depth("a tuple", span);
   if (v->tuple->n != s->fields.len)
-    fault(span, "%s: '%s' must be a tuple of %d field%s, but has %d", g->name, what, s->fields.len,
+    fault(span, "%s: %s must be a tuple of %d field%s, but has %d", g->name, what, s->fields.len,
           s->fields.len == 1 ? "" : "s", v->tuple->n);
   GraphValue copy = gvalue_tuple(v->tuple->n, v->tuple->at);
   for (int i = 0; i < copy.tuple->n; i++)
-    match_value(g, &copy.tuple->at[i], s->fields.at[i], str_format("%s[%d]", what, i), is_param,
+    match_value(g, &copy.tuple->at[i], s->fields.at[i], str_format("field %d of %s", i, what),
                 later, span);
   *v = copy;
 }
 
-void match_value(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, bool is_param,
-                 DimCheckVec *later, Span span) {
+void match_value(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, DimCheckVec *later,
+                 Span span) {
   if (!sinfo) return;
   switch (sinfo->kind) {
   case NK_TensorStructInfo:
-    match_tensor(g, v, AS(TensorStructInfo, sinfo), what, is_param, later, span);
+    match_tensor(g, v, AS(TensorStructInfo, sinfo), what, later, span);
     return;
   case NK_ShapeStructInfo: match_shape(g, v, AS(ShapeStructInfo, sinfo), what, later, span); return;
   case NK_PrimStructInfo: match_prim(g, v, AS(PrimStructInfo, sinfo), what, later, span); return;
-  case NK_TupleStructInfo:
-    match_tuple(g, v, AS(TupleStructInfo, sinfo), what, is_param, later, span);
-    return;
+  case NK_TupleStructInfo: match_tuple(g, v, AS(TupleStructInfo, sinfo), what, later, span); return;
   case NK_FuncStructInfo: need_type(g, v, what, TVMS_FUNC, span); return;
   default: return;
   }
@@ -134,7 +135,7 @@ void match_value(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, bo
 
 void match_one(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, Span span) {
   DimCheckVec later = {0};
-  match_value(g, v, sinfo, what, false, &later, span);
+  match_value(g, v, sinfo, value_phrase(what, false), &later, span);
   match_dims(g, &later, span);
 }
 

@@ -67,8 +67,13 @@ GraphValue gmemory_view(GraphFrame *g, RelaxCall *c, const char *what) {
   if (!sinfo_tensor_shape(c->sinfo, &dims))
     fault(c->node.span, "%s: the shape of a view must be known", g->name);
   int64_t offset = c->args.len > 3 ? number(g, c->args.at[3], "an offset") : 0;
-  return part(g, c->args.at[0], offset, dims.len, gframe_dims(g, dims, c->node.span),
-              AS(TensorStructInfo, c->sinfo)->elem);
+  DataType elem = AS(TensorStructInfo, c->sinfo)->elem;
+  if (dtype_is_void(elem)) { /* that of the operand, which is not known before */
+    GraphValue v = gframe_eval(g, c->args.at[0], "a tensor");
+    const DLTensor *t = gvalue_tensor(&v);
+    if (t) elem = dtype_from_dlpack(t->dtype.code, t->dtype.bits, t->dtype.lanes);
+  }
+  return part(g, c->args.at[0], offset, dims.len, gframe_dims(g, dims, c->node.span), elem);
 }
 
 GraphValue gmemory_kill(GraphFrame *g, RelaxCall *c, const char *what) {

@@ -433,9 +433,9 @@ typedef struct DimCheck {
 } DimCheck;
 typedef VEC(DimCheck) DimCheckVec;
 /* Does the value belong to the struct info? Variables that stand as a whole dim and have no value
- * get one. Scalars are converted. is_param: how messages name it. */
-void match_value(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, bool is_param,
-                 DimCheckVec *later, Span span);
+ * get one. Scalars are converted. what: as messages name it, see value_phrase. */
+void match_value(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, DimCheckVec *later,
+                 Span span);
 void match_dims(GraphFrame *g, const DimCheckVec *checks, Span span);
 void match_one(GraphFrame *g, GraphValue *v, Node *sinfo, const char *what, Span span); /* both */
 /* Does a value that was computed belong to its struct info? Binds nothing; dims without a value are

@@ -102,6 +102,11 @@ static const char *argument_text(char *out, const char *func, const char *param)
   return out;
 }
 
+static const char *text_within(char *out, const char *func, const char *what) {
+  snprintf(out, WHAT_SIZE, "%s: %s", func, what);
+  return out;
+}
+
 void *tvms_arg_tensor(void *func, void *param, void *args, void *types, int32_t index, int32_t ndim,
                       int32_t code, int32_t bits, int32_t lanes) {
   char what[WHAT_SIZE];
@@ -122,14 +127,15 @@ void *tvms_arg_device_tensor(void *func, void *param, void *args, void *types, i
 
 /* ---- all tensors among the arguments ---- */
 
-/* The number at *at, and the space behind it. */
+/* The number at *at, of digits to base 32: the last one from '@' on, those before it from ' ' on.
+ */
 static int64_t number_at(const char **at) {
   const char *p = *at;
-  bool is_negative = *p == '-';
   int64_t n = 0;
-  for (p += is_negative; *p != ' '; p++) n = n * 10 + (*p - '0');
-  *at = p + 1;
-  return is_negative ? -n : n;
+  for (; *p < '@'; p++) n = n * 32 + (*p - ' ');
+  n = n * 32 + (*p++ - '@');
+  *at = p;
+  return n - 1;
 }
 
 typedef struct Param {
@@ -146,7 +152,7 @@ static Param param_at(const char **at) {
   p.dtype.lanes = (uint16_t)number_at(at);
   p.name_length = (int)number_at(at);
   p.name = *at;
-  *at += p.name_length + 1;
+  *at += p.name_length;
   return p;
 }
 
@@ -181,9 +187,9 @@ static int check_declared(const Arguments *a, const Param *p) {
 static int check_extent(const Arguments *a, const Param *p, int axis, int64_t extent) {
   DLTensor *t = a->values[p->index].p;
   if (extent < 0 || t->shape[axis] == extent) return 0;
-  char name[NAME_SIZE];
-  snprintf(name, sizeof name, "%.*s", p->name_length, p->name);
-  return tvms_check_dim((void *)(uintptr_t)a->func, name, t, axis, extent, NULL);
+  char what[WHAT_SIZE];
+  snprintf(what, sizeof what, "argument '%.*s'", p->name_length, p->name);
+  return tvms_check_dim((void *)(uintptr_t)a->func, what, t, axis, extent, NULL);
 }
 
 void *tvms_arg_tensors(void *frame, void *func, void *params, void *args, void *types, int32_t n,
@@ -237,15 +243,15 @@ static void aside_text(char *out, size_t size, const char *text, int64_t value) 
   if (text && *text && strcmp(text, number) != 0) snprintf(out, size, " (%s)", text);
 }
 
-int tvms_check_dim(void *func, void *param, void *dltensor, int32_t axis, int64_t expected,
+int tvms_check_dim(void *func, void *what, void *dltensor, int32_t axis, int64_t expected,
                    void *text) {
   const DLTensor *t = dltensor;
   if (t->shape[axis] == expected) return 0;
-  char what[WHAT_SIZE], shape[SHAPE_TEXT_SIZE], aside[200];
+  char within[WHAT_SIZE], shape[SHAPE_TEXT_SIZE], aside[200];
   tvms__shape_text(t->ndim, t->shape, shape);
   aside_text(aside, sizeof aside, text, expected);
   return tvms_set_error("%s has shape %s, but dimension %d must be %" PRId64 "%s",
-                        argument_text(what, func, param), shape, axis, expected, aside);
+                        text_within(within, func, what), shape, axis, expected, aside);
 }
 
 /* ---- scalars and objects ---- */
@@ -261,15 +267,15 @@ static bool type_passes(int given, int want) {
   }
 }
 
-int tvms_arg_type(void *func, void *param, void *args, void *types, int32_t index, int32_t type) {
+int tvms_arg_type(void *func, void *what, void *args, void *types, int32_t index, int32_t type) {
   int given = ((int *)types)[index];
   bool is_object = given == TVMS_STR || given >= TVMS_DLTENSOR;
-  char what[WHAT_SIZE];
+  char within[WHAT_SIZE];
   if (!type_passes(given, type))
-    return tvms_set_error("%s must be %s, but is %s", argument_text(what, func, param),
+    return tvms_set_error("%s must be %s, but is %s", text_within(within, func, what),
                           tvms__type_text(type), tvms__type_text(given));
   if (is_object && !((TvmsValue *)args)[index].p)
-    return tvms_set_error("%s must be %s, but is NULL", argument_text(what, func, param),
+    return tvms_set_error("%s must be %s, but is NULL", text_within(within, func, what),
                           tvms__type_text(type));
   return 0;
 }
@@ -286,21 +292,21 @@ double tvms_arg_float(void *args, void *types, int32_t index) {
 
 void *tvms_arg_object(void *args, int32_t index) { return ((TvmsValue *)args)[index].p; }
 
-int tvms_check_shape(void *func, void *param, void *shape, int32_t ndim) {
+int tvms_check_shape(void *func, void *what, void *shape, int32_t ndim) {
   const TvmsShape *s = shape;
   if (s->ndim == ndim) return 0;
-  char what[WHAT_SIZE], text[SHAPE_TEXT_SIZE];
+  char within[WHAT_SIZE], text[SHAPE_TEXT_SIZE];
   tvms__shape_text(s->ndim, s->dims, text);
   return tvms_set_error("%s must be a shape of %d dimension%s, but is %s",
-                        argument_text(what, func, param), ndim, ndim == 1 ? "" : "s", text);
+                        text_within(within, func, what), ndim, ndim == 1 ? "" : "s", text);
 }
 
-int tvms_check_value(void *func, void *param, int64_t expected, int64_t actual, void *text) {
+int tvms_check_value(void *func, void *what, int64_t expected, int64_t actual, void *text) {
   if (expected == actual) return 0;
-  char what[WHAT_SIZE], aside[200];
+  char within[WHAT_SIZE], aside[200];
   aside_text(aside, sizeof aside, text, expected);
   return tvms_set_error("%s must be %" PRId64 "%s, but is %" PRId64,
-                        argument_text(what, func, param), expected, aside, actual);
+                        text_within(within, func, what), expected, aside, actual);
 }
 
 int tvms_check_bound(void *func, void *dim, int64_t value, int64_t bound) {

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define TVMS_ABI_VERSION 3
+#define TVMS_ABI_VERSION 4
 
 /* ---- DLPack: the layout by which array libraries share tensors (dlpack.h, version 0.8) ---- */
 

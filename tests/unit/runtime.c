@@ -551,17 +551,17 @@ TEST(runtime_check_messages_name_everything) {
   void *dl = tvms_arg_tensor("main", "w", args, types, 1, 2, kDLFloat, 32, 1);
   CHECK(dl && tvms_tensor_dim(dl, 0) == 5 && tvms_tensor_address(dl) == tvms_tensor_data(w));
   CHECK(tvms_arg_tensor("main", "w", args, types, 1, -1, ANY_DL) == dl);
-  CHECK(tvms_check_dim("main", "w", dl, 0, 5, "d") == 0);
-  CHECK(tvms_check_dim("main", "w", dl, 0, 4, "d") == -1);
+  CHECK(tvms_check_dim("main", "argument 'w'", dl, 0, 5, "d") == 0);
+  CHECK(tvms_check_dim("main", "argument 'w'", dl, 0, 4, "d") == -1);
   CHECK(last_error_is("main: argument 'w' has shape (5, 3), but dimension 0 must be 4 (d)"));
-  CHECK(tvms_check_dim("main", "w", dl, 1, 4, "4") == -1);
+  CHECK(tvms_check_dim("main", "argument 'w'", dl, 1, 4, "4") == -1);
   CHECK(last_error_is("main: argument 'w' has shape (5, 3), but dimension 1 must be 4"));
-  CHECK(tvms_arg_type("main", "n", args, types, 3, TVMS_INT) == -1);
+  CHECK(tvms_arg_type("main", "argument 'n'", args, types, 3, TVMS_INT) == -1);
   CHECK(last_error_is("main: argument 'n' must be an int, but is a float"));
-  CHECK(tvms_arg_type("main", "n", args, types, 2, TVMS_FLOAT) == 0);
+  CHECK(tvms_arg_type("main", "argument 'n'", args, types, 2, TVMS_FLOAT) == 0);
   CHECK(tvms_arg_float(args, types, 2) == 3.0 && tvms_arg_float(args, types, 3) == 2.5);
   CHECK(tvms_arg_int(args, types, 2) == 3 && tvms_arg_object(args, 1) == w);
-  CHECK(tvms_check_value("main", "n", 4, 3, "d + 1") == -1);
+  CHECK(tvms_check_value("main", "argument 'n'", 4, 3, "d + 1") == -1);
   CHECK(last_error_is("main: argument 'n' must be 4 (d + 1), but is 3"));
   tvms_release(w);
   tvms_release(x);
@@ -573,21 +573,22 @@ TEST(runtime_check_of_all_tensor_arguments) {
   TvmsValue args[] = {{.p = w}, {.i = 3}, {.p = x}};
   int types[] = {TVMS_TENSOR, TVMS_INT, TVMS_TENSOR};
   void *frame = tvms_frame_begin();
+  /* "A" is 0, "!A" is 32, "@" is -1 */
 #define ADDRESSES(params) tvms_arg_tensors(frame, "main", params, args, types, 3, kDLCPU, 0)
-  const int64_t *at = ADDRESSES("0 2 2 32 1 4 w: 1 5 -1 2 3 0 64 1 1 x -1 -1 3 ");
+  const int64_t *at = ADDRESSES("ACC!ABEw: 1F@CDA\"ABBx@@D");
   CHECK(at && at[0] == (intptr_t)tvms_tensor_data(w) && at[2] == (intptr_t)tvms_tensor_data(x));
   CHECK(ADDRESSES("") != NULL);
-  CHECK(ADDRESSES("0 -1 255 0 0 1 w 2 -1 0 64 1 1 x ") != NULL);
-  CHECK(ADDRESSES("2 3 0 64 1 1 x 1 2 3 0 2 2 32 1 4 w: 1 5 4 ") == NULL);
+  CHECK(ADDRESSES("A@(@AABwC@A\"ABBx") != NULL);
+  CHECK(ADDRESSES("CDA\"ABBxBCDACC!ABEw: 1FE") == NULL);
   CHECK(last_error_is("main: argument 'w: 1' has shape (5, 3), but dimension 1 must be 4"));
-  CHECK(ADDRESSES("0 2 2 64 1 1 w 5 3 ") == NULL);
+  CHECK(ADDRESSES("ACC\"ABBwFD") == NULL);
   CHECK(last_error_is(
       "main: argument 'w' must be a float64 tensor of 2 dimensions, but is float32 of 2"));
-  CHECK(ADDRESSES("1 1 2 32 1 1 n 3 ") == NULL);
+  CHECK(ADDRESSES("BBC!ABBnD") == NULL);
   CHECK(last_error_is("main: argument 'n' must be a float32 tensor of 1 dimension, but is an int"));
   DLTensor dl = {tvms_tensor_data(w), {kDLCPU, 0}, 2, FLOAT32_DL, (int64_t[]){5, -3}, NULL, 0};
   args[0].p = &dl, types[0] = TVMS_DLTENSOR;
-  CHECK(ADDRESSES("0 2 2 32 1 1 w 5 3 ") == NULL);
+  CHECK(ADDRESSES("ACC!ABBwFD") == NULL);
   CHECK(last_error_is("main: argument 'w': dimension 1 of shape (5, -3) is negative"));
   tvms_frame_fail(frame);
   tvms_release(w);
@@ -637,8 +638,8 @@ TEST(runtime_check_refuses_unsound_memory) {
 TEST(runtime_check_shapes_and_values) {
   TvmsShape *s = NULL;
   tvms_shape_new(&s, 3, (int64_t[]){1, 2, 3});
-  CHECK(tvms_check_shape("f", "s", s, 3) == 0 && tvms_shape_dim(s, 2) == 3);
-  CHECK(tvms_check_shape("f", "s", s, 2) == -1);
+  CHECK(tvms_check_shape("f", "argument 's'", s, 3) == 0 && tvms_shape_dim(s, 2) == 3);
+  CHECK(tvms_check_shape("f", "argument 's'", s, 2) == -1);
   CHECK(last_error_is("f: argument 's' must be a shape of 2 dimensions, but is (1, 2, 3)"));
   TvmsValue value = {.p = s};
   int type = TVMS_SHAPE;
