@@ -67,16 +67,22 @@ static void gen_param(Gen *g, AllocateConst *n, const char *name) {
   gen_bind(g, n->var, at);
 }
 
+static LLVMValueRef private_bytes(Gen *g, const ConstData *data, const char *name) {
+  LLVMValueRef bytes = LLVMConstStringInContext2(g->context, data->bytes, data->nbytes, true);
+  LLVMValueRef global = LLVMAddGlobal(g->out, LLVMTypeOf(bytes), name);
+  LLVMSetInitializer(global, bytes);
+  LLVMSetLinkage(global, LLVMPrivateLinkage);
+  return global;
+}
+
 void gen_allocate_const(Gen *g, AllocateConst *n) {
   const ConstData *data = n->data;
   if (param_name(n)) return gen_param(g, n, param_name(n));
   LLVMValueRef known = map_get(&g->constants, data);
   if (known) return gen_bind(g, n->var, known);
-  LLVMValueRef bytes = LLVMConstStringInContext2(g->context, data->bytes, data->nbytes, true);
-  LLVMValueRef global = LLVMAddGlobal(g->out, LLVMTypeOf(bytes), AS(Var, n->var)->name);
-  LLVMSetInitializer(global, bytes);
+  LLVMValueRef global = weights_add(g, data);
+  if (!global) global = private_bytes(g, data, AS(Var, n->var)->name);
   LLVMSetGlobalConstant(global, true);
-  LLVMSetLinkage(global, LLVMPrivateLinkage);
   LLVMSetAlignment(global, STACK_ALIGN);
   map_set(&g->constants, data, global);
   gen_bind(g, n->var, global);

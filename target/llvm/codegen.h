@@ -71,6 +71,13 @@ typedef struct Func {
   Map scopes; /* Source to LLVMMetadataRef *: of places in other files */
 } Func;
 
+/* A constant that stands in an object file of its own (weights.c). */
+typedef struct Weight {
+  const char *symbol;
+  const ConstData *data;
+} Weight;
+typedef VEC(Weight) Weights;
+
 typedef struct Gen {
   const Target *target;
   Node *module;
@@ -90,6 +97,7 @@ typedef struct Gen {
   int part;                   /* of a module that is cut (parts.c) */
   bool is_cut;                /* kernels are called from other parts */
   IntVec bodies;              /* numbers of the functions that are written here */
+  Weights *weights;           /* large constants that are not written here; NULL: all are */
   Func *f;
 } Gen;
 
@@ -149,11 +157,21 @@ typedef struct Parts {
   Part at[PARTS_MAX];
 } Parts;
 
-/* Generates the module, in at most so many parts. Raises; parts_dispose() in any case. */
-void parts_generate(Parts *p, Node *module, const Target *target, bool in_process, int most);
+/* Generates the module, in at most so many parts. Large constants go to `weights`, if it is given
+ * and the machine has such objects. Raises; parts_dispose() in any case. */
+void parts_generate(Parts *p, Node *module, const Target *target, bool in_process, int most,
+                    Weights *weights);
 /* Optimizes them and makes objects of them, side by side. Raises. */
 void parts_compile(Parts *p);
 void parts_dispose(Parts *p);
+
+/* ---- weights.c ---- */
+
+/* The symbol of a constant that is to stand with the weights; NULL if it is a small one, or the
+ * machine has no such object files. */
+LLVMValueRef weights_add(Gen *g, const ConstData *data);
+/* Writes them as an object file, for the machine of another one. Raises. */
+void weights_write(const Weights *weights, const char *path, const char *beside);
 
 /* ---- types.c ---- */
 

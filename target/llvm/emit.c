@@ -11,6 +11,7 @@ typedef struct Emission {
   EmitKind kind;
   const char *temporary;
   StrVec objects;
+  Weights weights;
 } Emission;
 
 /* Text, or a single object. */
@@ -36,6 +37,9 @@ static void emit_objects(Emission *e) {
     e->parts.at[i].path = e->objects.at[i];
   }
   parts_compile(&e->parts);
+  if (!e->weights.len) return;
+  vec_push(&e->objects, str_format("%s.weights.o", e->temporary));
+  weights_write(&e->weights, vec_last(&e->objects), e->objects.at[0]);
 }
 
 static void archive(Emission *e) {
@@ -62,7 +66,8 @@ static void link_for_machine(Emission *e) {
 static void emit(void *context) {
   Emission *e = context;
   bool linked = e->kind == EMIT_ARCHIVE || e->kind == EMIT_WASM || e->kind == EMIT_SHARED;
-  parts_generate(&e->parts, e->module, e->target, false, linked ? PARTS_MAX : 1);
+  parts_generate(&e->parts, e->module, e->target, false, linked ? PARTS_MAX : 1,
+                 e->kind == EMIT_SHARED ? &e->weights : NULL);
   switch (e->kind) {
   case EMIT_LLVM: emit_text(e); break;
   case EMIT_ASM: emit_whole(e, LLVMAssemblyFile); break;

@@ -131,7 +131,7 @@ static TvmsExport find_export(Jit *j, const char *symbol) {
 static void load(void *context) {
   Jit *j = context;
   check_listeners();
-  parts_generate(&j->parts, j->lowered, j->target, true, PARTS_MAX);
+  parts_generate(&j->parts, j->lowered, j->target, true, PARTS_MAX, NULL);
   parts_compile(&j->parts);
   raise_error("the JIT", LLVMOrcCreateLLJIT(&j->orc, builder_with_listeners()));
   LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(j->orc), drop_error,

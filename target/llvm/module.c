@@ -106,7 +106,8 @@ void gen_module(Gen *g, Node *module, const Target *target, bool in_process) {
              .in_process = in_process,
              .part = g->part,
              .is_cut = g->is_cut,
-             .bodies = g->bodies};
+             .bodies = g->bodies,
+             .weights = g->weights};
   g->machine = machine_new(target, in_process);
   g->half_by_bits = !machine_converts_half(g->machine);
   gen_begin(g, target);

@@ -40,13 +40,15 @@ static void divide(Parts *p, Node *module) {
     }
 }
 
-void parts_generate(Parts *p, Node *module, const Target *target, bool in_process, int most) {
+void parts_generate(Parts *p, Node *module, const Target *target, bool in_process, int most,
+                    Weights *weights) {
   *p = (Parts){.n = number_of_parts(module, target, in_process, most)};
   divide(p, module);
   for (int i = 0; i < p->n; i++) {
     Gen *g = &p->at[i].gen;
     g->part = i;
     g->is_cut = p->n > 1;
+    g->weights = weights;
     gen_module(g, module, target, in_process);
   }
 }

@@ -38,6 +38,7 @@ same() {
 "$B/tvms" build "$here/cases.tvms" -o here.o &&
   cc $flags -o here "$here/runner.c" "$root"/target/runtime/*.c here.o -lpthread -ldl -lm && ./here >cases.out || exit 1
 "$B/tvms" build "$root/examples/unity.tvms" -o unity.so && "$B/deploy" ./unity.so >unity.out || exit 1
+"$B/tvms" build "$here/weights.tvms" -o weights.so && "$B/deploy" ./weights.so >weights.out || exit 1
 
 linux() {
   arch=$1
@@ -51,6 +52,8 @@ linux() {
   $gcc $flags -rdynamic -o "deploy_$arch" "$root/examples/deploy.c" "$root"/target/runtime/*.c -lpthread -ldl
   "$B/tvms" build "$root/examples/unity.tvms" --target "$target" -o "unity_$arch.so" && $qemu "./deploy_$arch" "./unity_$arch.so" >"unity_$arch.out"
   same "a shared library for $arch" unity.out "unity_$arch.out"
+  "$B/tvms" build "$here/weights.tvms" --target "$target" -o "weights_$arch.so" && $qemu "./deploy_$arch" "./weights_$arch.so" >"weights_$arch.out"
+  same "a shared library with weights for $arch" weights.out "weights_$arch.out"
   "$B/tvms" build "$here/cases.tvms" -o cases.c &&
     $gcc $flags -ffp-contract=off -o "c_$arch" "$here/runner.c" "$root"/target/runtime/*.c cases.c -lpthread -ldl -lm
   $qemu "./c_$arch" >"c_$arch.out"
