@@ -37,6 +37,7 @@ LLVMValueRef gen_widen(Gen *g, LLVMValueRef v, DataType t) {
 
 LLVMValueRef gen_narrow(Gen *g, LLVMValueRef v, DataType t) {
   if (!lowered_is_small_float(t)) return v;
+  if (gen_device_narrows(g, t)) return gen_device_narrow(g, v, t);
   if (t.code != DTYPE_FLOAT) return small_float_narrow(g, v, t);
   if (!g->half_by_bits) return LLVMBuildFPTrunc(g->b, v, type_of(g, t), "");
   return LLVMBuildBitCast(g->b, small_float_narrow(g, v, t), type_of(g, t), "");

@@ -186,10 +186,33 @@ static uint64_t saturated(double d, Type t) {
   return t.kind == 's' ? (uint64_t)(int64_t)d : (uint64_t)d;
 }
 
+/* The nearest bfloat16, a tie to the even one. */
+static uint32_t to_bfloat16(double d) {
+  float f = (float)d;
+  uint32_t word;
+  memcpy(&word, &f, 4);
+  return isnan(f) ? 0x7fff : (word + 0x7fff + (word >> 16 & 1)) >> 16;
+}
+
+/* cvt.rn.f16x2.f32 d, high, low */
+static bool do_cvt_pair(Machine *m, const Instr *i, const char *to) {
+  Type half = type_of("f16"), from = last_type(i);
+  bool is_half = !strcmp(to, "f16x2");
+  if (!is_half && strcmp(to, "bf16x2")) return machine_fault(m, i, "the conversion is not known");
+  each_thread(m, i, t) {
+    uint64_t out = 0;
+    for (int k = 1; k <= 2; k++) {
+      double d = as_float(get(m, t, &i->operands[k]), from);
+      out = out << 16 | (is_half ? from_float(d, half) : to_bfloat16(d));
+    }
+    set(m, t, &i->operands[0], out);
+  }
+  return true;
+}
+
 /* cvt[.rounding].to.from d, a; an integer goes to float in one rounding */
 static bool do_cvt(Machine *m, const Instr *i) {
-  if (strstr(i->words[i->n_words - 2], "x2"))
-    return machine_fault(m, i, "the conversion is not known");
+  if (strstr(i->words[i->n_words - 2], "x2")) return do_cvt_pair(m, i, i->words[i->n_words - 2]);
   Type to = type_of(i->words[i->n_words - 2]), from = last_type(i);
   each_thread(m, i, t) {
     uint64_t v = get(m, t, &i->operands[1]), out;
