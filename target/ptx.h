@@ -25,10 +25,10 @@ const char *ptx_ldmatrix(const Target *target, Call *n, char sign, int *register
  * bytes are read; the others become 0. */
 const char *ptx_cp_async(const Target *target, Call *n, char sign, int *nbytes);
 
-/* Matrices of wmma: their registers, in arrays of these many; of float32 or of 32 bits. */
+/* Matrices of wmma: their registers, in arrays of these many. */
 typedef struct PtxRegisters {
   int n;
-  bool is_float;
+  char kind; /* as assembly wants it: 'r' of 32 bits, 'f' of a float32, 'd' of a float64 */
 } PtxRegisters;
 /* Operands: the registers, then the address and the length of rows (load); the address, the
  * registers, the length (store). `space` is that of the address: ".shared", ".global". */

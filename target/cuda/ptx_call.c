@@ -103,11 +103,12 @@ static void do_mma_store(CGen *g, Call *n) {
 /* ---- wmma ---- */
 
 static const char *register_array(CGen *g, Call *n, int i, PtxRegisters r) {
-  return pointer_at(g, n, i, r.is_float ? "float" : "uint32_t");
+  const char *type = r.kind == 'r' ? "uint32_t" : r.kind == 'd' ? "double" : "float";
+  return pointer_at(g, n, i, type);
 }
 
 static void add_matrix(Str *s, const char *prefix, const char *array, PtxRegisters r) {
-  add_registers(s, str_format("%s%s", prefix, r.is_float ? "f" : "r"), array, r.n);
+  add_registers(s, str_format("%s%c", prefix, r.kind), array, r.n);
 }
 
 /* What a matrix is loaded from or stored to, as an operand. */

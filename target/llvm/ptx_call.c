@@ -144,12 +144,11 @@ static LLVMValueRef do_ldmatrix(Gen *g, Call *n) {
 /* ---- wmma ---- */
 
 static LLVMTypeRef register_type(Gen *g, PtxRegisters r) {
-  return r.is_float ? type_of(g, FLOAT32) : type_int(g, 32);
+  return r.kind == 'r' ? type_int(g, 32) : type_of(g, r.kind == 'd' ? FLOAT64 : FLOAT32);
 }
 
 static void add_constraints(Str *s, const char *prefix, PtxRegisters r) {
-  for (int i = 0; i < r.n; i++)
-    str_printf(s, "%s%s%s", s->len ? "," : "", prefix, r.is_float ? "f" : "r");
+  for (int i = 0; i < r.n; i++) str_printf(s, "%s%s%c", s->len ? "," : "", prefix, r.kind);
 }
 
 /* What a matrix is loaded from or stored to: the address as the instruction takes it. */
