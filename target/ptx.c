@@ -336,3 +336,68 @@ const char *ptx_order(const Target *target, Call *n) {
     return str_format("wgmma.wait_group.sync.aligned %lld;", (long long)ptx_constant(n, 0));
   return is_fence ? "wgmma.fence.sync.aligned;" : "wgmma.commit_group.sync.aligned;";
 }
+
+/* ---- bulk copies ---- */
+
+/* sm_90 has them, in a later PTX than the code for it has. */
+static void need_bulk(const Target *target, Call *n) {
+  const TargetGpu *gpu = target_gpu(target);
+  if (gpu && str_same(gpu->name, "sm_90a")) return;
+  error_raisef(
+      "CompileError", n->node.span,
+      "T.%s needs PTX 8.0, but the code is made for %s: build it for \"cuda -arch=sm_90a\"",
+      intrin_of(n->op)->name, gpu ? gpu->name : "another one");
+}
+
+/* "#" stands for the sign of operands. What initializes a barrier is seen by copies, too; threads
+ * see it behind a barrier of the block. */
+static const struct {
+  const char *name, *text;
+  bool has_value;
+} barrier_calls[] = {
+    {"ptx_init_barrier_thread_count", "mbarrier.init.shared.b64 [#0], #1;\n\tfence.proxy.async;",
+     true},
+    {"ptx_arrive_barrier",
+     "{\n\t.reg .b64 barrier_state;\n\tmbarrier.arrive.shared.b64 barrier_state, [#0];\n\t}",
+     false},
+    {"ptx_arrive_barrier_expect_tx",
+     "{\n\t.reg .b64 barrier_state;\n\tmbarrier.arrive.expect_tx.shared.b64 barrier_state, [#0], "
+     "#1;"
+     "\n\t}",
+     true},
+    {"ptx_cp_async_barrier", "cp.async.mbarrier.arrive.shared.b64 [#0];", false},
+    {"ptx_wait_barrier",
+     "{\n\t.reg .pred barrier_done;\n@:\n\tmbarrier.try_wait.parity.shared.b64 barrier_done, [#0], "
+     "#1;\n\t@!barrier_done bra @;\n\t}",
+     true}};
+
+/* Labels are of the braces around them, but LLVM may write a text twice, and names them apart. */
+static const char *barrier_text(const char *text, char sign) {
+  Str s = {0};
+  for (; *text; text++)
+    if (*text == '#') str_add_char(&s, sign);
+    else if (*text == '@' && text[1] != '!') str_add(&s, sign == '$' ? "$$again${:uid}" : "again");
+    else str_add_char(&s, *text);
+  return str_text(&s);
+}
+
+const char *ptx_barrier(const Target *target, Call *n, char sign, bool *has_value) {
+  const char *name = intrin_of(n->op)->name;
+  need_bulk(target, n);
+  for (size_t i = 0; i < sizeof barrier_calls / sizeof *barrier_calls; i++)
+    if (str_same(barrier_calls[i].name, name))
+      return *has_value = barrier_calls[i].has_value, barrier_text(barrier_calls[i].text, sign);
+  return NULL;
+}
+
+const char *ptx_bulk_copy(const Target *target, Call *n, char sign) {
+  int64_t nbytes;
+  need_bulk(target, n);
+  if (expr_is_const_int(n->args.at[4], &nbytes) && (nbytes < 16 || nbytes % 16))
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_cp_async_bulk copies a multiple of 16 bytes, not %lld", (long long)nbytes);
+  return barrier_text(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [#0], [#1], "
+      "#2, [#3];",
+      sign);
+}

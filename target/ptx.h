@@ -54,6 +54,13 @@ PtxWgmma ptx_wgmma(const Target *target, Call *n, char sign, bool a_in_registers
  * NULL: the call is none of these. */
 const char *ptx_order(const Target *target, Call *n);
 
+/* Of a barrier of bulk copies, after LowerCopyBarriers. Operands: the address of the barrier; with
+ * `has_value` argument 1 of the call. */
+const char *ptx_barrier(const Target *target, Call *n, char sign, bool *has_value);
+/* Operands: the address in shared memory, that in global memory, the bytes, and the address of the
+ * barrier. */
+const char *ptx_bulk_copy(const Target *target, Call *n, char sign);
+
 int64_t ptx_constant(Call *n, int i); /* the argument, which must be one */
 /* Raises if the code is for a GPU older than sm_<number>. */
 void ptx_need_gpu(const Target *target, Call *n, int number);
