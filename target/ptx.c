@@ -124,47 +124,59 @@ typedef struct WmmaShape {
   int m, n, k;
 } WmmaShape;
 
-static WmmaShape wmma_shape(Call *n, int i) {
-  WmmaShape s = {.text = word(n, i)};
-  static const char *const shapes[] = {"m16n16k16", "m32n8k16", "m8n32k16"};
-  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
-    if (str_same(shapes[k], s.text)) return sscanf(s.text, "m%dn%dk%d", &s.m, &s.n, &s.k), s;
-  error_raisef("CompileError", n->node.span,
-               "wmma has no matrices of the shape %s; it has m16n16k16, m32n8k16, m8n32k16",
-               s.text);
-}
-
 typedef struct WmmaType {
   DataType t;
   const char *ptx;
   int gpu; /* the oldest that has it */
   bool is_sum;
+  const char *shapes;
 } WmmaType;
 
 static const WmmaType *wmma_type(Call *n, DataType t, bool is_sum) {
-  static const WmmaType types[] = {
-      {{DTYPE_FLOAT, 16, 1}, "f16", 70, false}, {{DTYPE_BFLOAT, 16, 1}, "bf16", 80, false},
-      {{DTYPE_INT, 8, 1}, "s8", 72, false},     {{DTYPE_UINT, 8, 1}, "u8", 72, false},
-      {{DTYPE_FLOAT, 16, 1}, "f16", 70, true},  {{DTYPE_FLOAT, 32, 1}, "f32", 70, true},
-      {{DTYPE_INT, 32, 1}, "s32", 72, true}};
+  static const char shapes[] = "m16n16k16, m32n8k16, m8n32k16",
+                    all[] = "m16n16k16, m32n8k16, m8n32k16, m16n16k8";
+  static const WmmaType types[] = {{{DTYPE_FLOAT, 16, 1}, "f16", 70, false, shapes},
+                                   {{DTYPE_BFLOAT, 16, 1}, "bf16", 80, false, shapes},
+                                   {{DTYPE_INT, 8, 1}, "s8", 72, false, shapes},
+                                   {{DTYPE_UINT, 8, 1}, "u8", 72, false, shapes},
+                                   {{DTYPE_FLOAT, 32, 1}, "tf32", 80, false, "m16n16k8"},
+                                   {{DTYPE_FLOAT, 64, 1}, "f64", 80, false, "m8n8k4"},
+                                   {{DTYPE_FLOAT, 16, 1}, "f16", 70, true, shapes},
+                                   {{DTYPE_FLOAT, 32, 1}, "f32", 70, true, all},
+                                   {{DTYPE_INT, 32, 1}, "s32", 72, true, shapes},
+                                   {{DTYPE_FLOAT, 64, 1}, "f64", 80, true, "m8n8k4"}};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (types[i].is_sum == is_sum && dtype_equal(types[i].t, t)) return &types[i];
   error_raisef("CompileError", n->node.span, "wmma has no %s of %s; it has %s",
                is_sum ? "sums" : "operands", dtype_text(t),
-               is_sum ? "float16, float32, int32" : "float16, bfloat16, int8, uint8");
+               is_sum ? "float16, float32, int32, float64"
+                      : "float16, bfloat16, int8, uint8, float32 (tf32), float64");
+}
+
+/* Argument i, which must be a shape of matrices of the type. */
+static WmmaShape wmma_shape(Call *n, int i, const WmmaType *t) {
+  WmmaShape s = {.text = word(n, i)};
+  for (const char *at = t->shapes; at; at = strstr(at, ", ") ? strstr(at, ", ") + 2 : NULL)
+    if (strcspn(at, ",") == strlen(s.text) && str_begins(at, s.text))
+      return sscanf(s.text, "m%dn%dk%d", &s.m, &s.n, &s.k), s;
+  error_raisef("CompileError", n->node.span,
+               "wmma has no matrices of %s of the shape %s; it has %s", dtype_text(t->t), s.text,
+               t->shapes);
 }
 
 /* A thread has each element of A and B twice if they are float16. */
 static PtxRegisters wmma_registers(const WmmaType *t, int rows, int columns) {
-  if (!t->is_sum && str_same(t->ptx, "f16")) return (PtxRegisters){8, false};
-  return (PtxRegisters){rows * columns * t->t.bits / 32 / 32, str_same(t->ptx, "f32")};
+  if (!t->is_sum && str_same(t->ptx, "f16")) return (PtxRegisters){8, 'r'};
+  int bits = rows * columns * t->t.bits / 32;
+  if (t->t.bits == 64) return (PtxRegisters){bits / 64, 'd'};
+  return (PtxRegisters){bits / 32, str_same(t->ptx, "f32") ? 'f' : 'r'};
 }
 
 const char *ptx_wmma_load(const Target *target, Call *n, char sign, const char *space,
                           PtxRegisters *out) {
-  WmmaShape s = wmma_shape(n, 1);
   char which = *word(n, 0);
   const WmmaType *t = wmma_type(n, n->node.dtype, which == 'c');
+  WmmaShape s = wmma_shape(n, 1, t);
   ptx_need_gpu(target, n, t->gpu);
   *out = wmma_registers(t, which == 'b' ? s.k : s.m, which == 'a' ? s.k : s.n);
   return str_format("wmma.load.%c.sync.aligned.%s.%s%s.%s %s, [%c%d], %c%d;", which, word(n, 2),
@@ -174,8 +186,8 @@ const char *ptx_wmma_load(const Target *target, Call *n, char sign, const char *
 
 const char *ptx_wmma_store(const Target *target, Call *n, char sign, const char *space,
                            PtxRegisters *out) {
-  WmmaShape s = wmma_shape(n, 0);
   const WmmaType *t = wmma_type(n, n->node.dtype, true);
+  WmmaShape s = wmma_shape(n, 0, t);
   ptx_need_gpu(target, n, t->gpu);
   *out = wmma_registers(t, s.m, s.n);
   return str_format("wmma.store.d.sync.aligned.%s.%s%s.%s [%c0], %s, %c%d;", word(n, 1), s.text,
@@ -189,19 +201,20 @@ static DataType dtype_word(Call *n, int i) {
                intrin_of(n->op)->name);
 }
 
-/* Sums of float16 are of float16 or float32, those of bfloat16 of float32, those of integers of
- * int32. */
+/* Sums of float16 are of float16 or float32, those of bfloat16 and tf32 of float32, those of
+ * integers of int32, those of float64 of float64. */
 static bool wmma_sums(const WmmaType *in, const WmmaType *sum) {
   if (dtype_is_int(in->t) || dtype_is_int(sum->t))
     return dtype_is_int(in->t) && dtype_is_int(sum->t);
+  if (in->t.bits == 64 || sum->t.bits == 64) return in->t.bits == sum->t.bits;
   return sum->t.bits == 32 || str_same(in->ptx, "f16");
 }
 
 const char *ptx_wmma_mma(const Target *target, Call *n, char sign, PtxRegisters out[4]) {
-  WmmaShape s = wmma_shape(n, 0);
   const WmmaType *in = wmma_type(n, dtype_word(n, 3), false),
                  *c = wmma_type(n, dtype_word(n, 4), true),
                  *d = wmma_type(n, dtype_word(n, 5), true);
+  WmmaShape s = wmma_shape(n, 0, in);
   ptx_need_gpu(target, n, in->gpu);
   if (!wmma_sums(in, c) || !wmma_sums(in, d))
     error_raisef("CompileError", n->node.span, "wmma has no products of %s with sums in %s",
@@ -292,7 +305,7 @@ PtxWgmma ptx_wgmma(const Target *target, Call *n, char sign, bool a_in_registers
     error_raisef("CompileError", n->node.span,
                  "T.ptx_wgmma: %s has the shapes m64n8k%d to m64n256k%d, not %s", t->name, t->depth,
                  t->depth, word(n, 0));
-  PtxWgmma m = {.c = {columns / 2, str_same(t->sum, "fp32")},
+  PtxWgmma m = {.c = {columns / 2, str_same(t->sum, "fp32") ? 'f' : 'r'},
                 .a_in_registers = a_in_registers,
                 .b_place = wgmma_place(n, 12)};
   if (!a_in_registers) m.a_place = wgmma_place(n, 8);
@@ -300,12 +313,12 @@ PtxWgmma ptx_wgmma(const Target *target, Call *n, char sign, bool a_in_registers
   int at = m.c.n, next = at + (a_in_registers ? 4 : 1);
   const char *a = a_in_registers ? operands(sign, at, 4) : str_format("%c%d", sign, at);
   Str flags = {0};
-  if (m.c.is_float) str_add(&flags, ", 1, 1");
+  if (m.c.kind == 'f') str_add(&flags, ", 1, 1");
   if (t->takes_columns && !a_in_registers) str_printf(&flags, ", %d", turned_a);
   if (t->takes_columns) str_printf(&flags, ", %d", turned_b);
   m.text = str_format("{\n\t.reg .pred wgmma_adds;\n\tsetp.ne.b32 wgmma_adds, 1, 0;\n\t"
                       "wgmma.mma_async.sync.aligned.%s.%s.%s.%s %s, %s, %c%d, wgmma_adds%s;\n\t}",
-                      word(n, 0), m.c.is_float ? "f32" : "s32", t->ptx, t->ptx,
+                      word(n, 0), m.c.kind == 'f' ? "f32" : "s32", t->ptx, t->ptx,
                       operands(sign, 0, m.c.n), a, sign, next, flags.len ? str_text(&flags) : "");
   return m;
 }
@@ -322,4 +335,69 @@ const char *ptx_order(const Target *target, Call *n) {
   if (is_wait)
     return str_format("wgmma.wait_group.sync.aligned %lld;", (long long)ptx_constant(n, 0));
   return is_fence ? "wgmma.fence.sync.aligned;" : "wgmma.commit_group.sync.aligned;";
+}
+
+/* ---- bulk copies ---- */
+
+/* sm_90 has them, in a later PTX than the code for it has. */
+static void need_bulk(const Target *target, Call *n) {
+  const TargetGpu *gpu = target_gpu(target);
+  if (gpu && str_same(gpu->name, "sm_90a")) return;
+  error_raisef(
+      "CompileError", n->node.span,
+      "T.%s needs PTX 8.0, but the code is made for %s: build it for \"cuda -arch=sm_90a\"",
+      intrin_of(n->op)->name, gpu ? gpu->name : "another one");
+}
+
+/* "#" stands for the sign of operands. What initializes a barrier is seen by copies, too; threads
+ * see it behind a barrier of the block. */
+static const struct {
+  const char *name, *text;
+  bool has_value;
+} barrier_calls[] = {
+    {"ptx_init_barrier_thread_count", "mbarrier.init.shared.b64 [#0], #1;\n\tfence.proxy.async;",
+     true},
+    {"ptx_arrive_barrier",
+     "{\n\t.reg .b64 barrier_state;\n\tmbarrier.arrive.shared.b64 barrier_state, [#0];\n\t}",
+     false},
+    {"ptx_arrive_barrier_expect_tx",
+     "{\n\t.reg .b64 barrier_state;\n\tmbarrier.arrive.expect_tx.shared.b64 barrier_state, [#0], "
+     "#1;"
+     "\n\t}",
+     true},
+    {"ptx_cp_async_barrier", "cp.async.mbarrier.arrive.shared.b64 [#0];", false},
+    {"ptx_wait_barrier",
+     "{\n\t.reg .pred barrier_done;\n@:\n\tmbarrier.try_wait.parity.shared.b64 barrier_done, [#0], "
+     "#1;\n\t@!barrier_done bra @;\n\t}",
+     true}};
+
+/* Labels are of the braces around them, but LLVM may write a text twice, and names them apart. */
+static const char *barrier_text(const char *text, char sign) {
+  Str s = {0};
+  for (; *text; text++)
+    if (*text == '#') str_add_char(&s, sign);
+    else if (*text == '@' && text[1] != '!') str_add(&s, sign == '$' ? "$$again${:uid}" : "again");
+    else str_add_char(&s, *text);
+  return str_text(&s);
+}
+
+const char *ptx_barrier(const Target *target, Call *n, char sign, bool *has_value) {
+  const char *name = intrin_of(n->op)->name;
+  need_bulk(target, n);
+  for (size_t i = 0; i < sizeof barrier_calls / sizeof *barrier_calls; i++)
+    if (str_same(barrier_calls[i].name, name))
+      return *has_value = barrier_calls[i].has_value, barrier_text(barrier_calls[i].text, sign);
+  return NULL;
+}
+
+const char *ptx_bulk_copy(const Target *target, Call *n, char sign) {
+  int64_t nbytes;
+  need_bulk(target, n);
+  if (expr_is_const_int(n->args.at[4], &nbytes) && (nbytes < 16 || nbytes % 16))
+    error_raisef("CompileError", n->node.span,
+                 "T.ptx_cp_async_bulk copies a multiple of 16 bytes, not %lld", (long long)nbytes);
+  return barrier_text(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [#0], [#1], "
+      "#2, [#3];",
+      sign);
 }

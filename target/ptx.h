@@ -25,10 +25,10 @@ const char *ptx_ldmatrix(const Target *target, Call *n, char sign, int *register
  * bytes are read; the others become 0. */
 const char *ptx_cp_async(const Target *target, Call *n, char sign, int *nbytes);
 
-/* Matrices of wmma: their registers, in arrays of these many; of float32 or of 32 bits. */
+/* Matrices of wmma: their registers, in arrays of these many. */
 typedef struct PtxRegisters {
   int n;
-  bool is_float;
+  char kind; /* as assembly wants it: 'r' of 32 bits, 'f' of a float32, 'd' of a float64 */
 } PtxRegisters;
 /* Operands: the registers, then the address and the length of rows (load); the address, the
  * registers, the length (store). `space` is that of the address: ".shared", ".global". */
@@ -53,6 +53,13 @@ PtxWgmma ptx_wgmma(const Target *target, Call *n, char sign, bool a_in_registers
 /* What has no operands: a statement of PTX for fence, commit_group, wait_group, fence.proxy.async;
  * NULL: the call is none of these. */
 const char *ptx_order(const Target *target, Call *n);
+
+/* Of a barrier of bulk copies, after LowerCopyBarriers. Operands: the address of the barrier; with
+ * `has_value` argument 1 of the call. */
+const char *ptx_barrier(const Target *target, Call *n, char sign, bool *has_value);
+/* Operands: the address in shared memory, that in global memory, the bytes, and the address of the
+ * barrier. */
+const char *ptx_bulk_copy(const Target *target, Call *n, char sign);
 
 int64_t ptx_constant(Call *n, int i); /* the argument, which must be one */
 /* Raises if the code is for a GPU older than sm_<number>. */

@@ -120,7 +120,7 @@ counted 'operators, by the c target' operators_on_c
 counted 'operators, on OpenCL' operators_on_opencl
 counted 'operators, as PTX' operators_on_cuda
 counted 'kernels, as PTX' env LD_LIBRARY_PATH=$B/fake_cuda "$B/tvms" test tests/target/cuda_run.tvms tests/target/cuda_libraries.tvms tests/schedule/rules_tensor_core.tvms tests/target/random_programs.tvms tests/target/wmma.tvms tests/schedule/rules_gpu_attention.tvms
-counted 'kernels for sm_90a, as PTX' env LD_LIBRARY_PATH=$B/fake_cuda FAKE_CUDA_ARCH=90 "$B/tvms" test tests/target/wgmma.tvms tests/schedule/rules_warpgroup.tvms
+counted 'kernels for sm_90a, as PTX' env LD_LIBRARY_PATH=$B/fake_cuda FAKE_CUDA_ARCH=90 "$B/tvms" test tests/target/wgmma.tvms tests/target/bulk_copies.tvms tests/schedule/rules_warpgroup.tvms
 counted 'operators, on a simulated GPU' operators_on_sim
 counted 'operators, checked by it' operators_checked
 counted 'tests in .tvms' "$B/tvms" test -j "$(nproc)" $(find tests -name '*.tvms' -not -path 'tests/bench/*' -not -path 'tests/math/*' | LC_ALL=C sort)

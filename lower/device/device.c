@@ -95,21 +95,22 @@ Node *mma_store_pair(const Call *store, Node *lane, int pair) {
   return expr_add(first, expr_add(expr_mul(row, pitch), column));
 }
 
-static bool is_half(Node *n) {
+static bool is_value(Node *n, double value) {
   if (IS(Broadcast, n)) n = AS(Broadcast, n)->value;
-  return IS(FloatImm, n) && AS(FloatImm, n)->value == 0.5;
+  return IS(FloatImm, n) && AS(FloatImm, n)->value == value;
 }
 
-/* The other one, if one operand of a sum or product is 0.5. */
-static Node *beside_half(Node *n, NodeKind kind) {
+/* The other one, if one operand of a sum or product is that value. */
+static Node *beside(Node *n, NodeKind kind, double value) {
   if (n->kind != kind) return NULL;
   Binary *both = (Binary *)(void *)n;
-  return is_half(both->a) ? both->b : is_half(both->b) ? both->a : NULL;
+  return is_value(both->a, value) ? both->b : is_value(both->b, value) ? both->a : NULL;
 }
 
-Node *half_of_erf(Node *n) {
+Node *one_and_erf(Node *n, double *times) {
   bool is_float32 = n->dtype.code == DTYPE_FLOAT && n->dtype.bits == 32;
-  Node *product = is_float32 ? beside_half(n, NK_Add) : NULL;
-  Node *erf = product ? beside_half(product, NK_Mul) : NULL;
+  Node *half = is_float32 ? beside(n, NK_Add, 0.5) : NULL;
+  Node *erf = half ? beside(half, NK_Mul, 0.5) : is_float32 ? beside(n, NK_Add, 1) : NULL;
+  *times = half ? 1 : 2;
   return erf && is_intrin_call(erf, "erf") ? AS(Call, erf)->args.at[0] : NULL;
 }

@@ -58,8 +58,9 @@ Node *swizzled_index(Node *index, int nbytes, int swizzle);
 
 /* ---- values ---- */
 
-/* y of 0.5 + 0.5 * erf(y), as a gelu has it, of float32; or NULL. */
-Node *half_of_erf(Node *n);
+/* y of 0.5 + 0.5 * erf(y), or of 1 + erf(y), which is 2 times that: as gelus have it, of float32;
+ * or NULL. */
+Node *one_and_erf(Node *n, double *times);
 
 /* ---- matrix instructions ---- */
 

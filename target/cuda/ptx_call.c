@@ -27,6 +27,15 @@ static const char *shared_at(CGen *g, Call *n, int i) {
   return str_format("(uint32_t)__cvta_generic_to_shared(%s)", pointer_at(g, n, i, "void"));
 }
 
+static const char *global_at(CGen *g, Call *n, int i) {
+  Node *base = base_of(n->args.at[i]);
+  const char *scope = IS(Var, base) ? AS(Var, base)->scope : NULL;
+  if (scope && *scope && !str_same(scope, "global"))
+    error_raisef("CompileError", n->node.span, "T.%s copies from global memory",
+                 intrin_of(n->op)->name);
+  return pointer_at(g, n, i, "const void");
+}
+
 /* `, "r"(a[0]), "r"(a[1])` */
 static void add_registers(Str *s, const char *constraint, const char *array, int n) {
   for (int i = 0; i < n; i++)
@@ -59,11 +68,7 @@ static void do_ldmatrix(CGen *g, Call *n) {
 static void do_cp_async(CGen *g, Call *n) {
   int nbytes;
   const char *text = ptx_cp_async(g->target, n, '%', &nbytes), *read = "";
-  const char *to = shared_at(g, n, 0), *from = pointer_at(g, n, 2, "const void");
-  Node *base = base_of(n->args.at[2]);
-  if (IS(Var, base) && AS(Var, base)->scope && *AS(Var, base)->scope &&
-      !str_same(AS(Var, base)->scope, "global"))
-    error_raisef("CompileError", n->node.span, "T.ptx_cp_async copies from global memory");
+  const char *to = shared_at(g, n, 0), *from = global_at(g, n, 2);
   if (n->args.len > 5)
     read = str_format(", \"r\"(%s ? %d : 0)",
                       c_within(c_condition(g, n->args.at[5]), BINDS_COMPARE), nbytes);
@@ -103,11 +108,12 @@ static void do_mma_store(CGen *g, Call *n) {
 /* ---- wmma ---- */
 
 static const char *register_array(CGen *g, Call *n, int i, PtxRegisters r) {
-  return pointer_at(g, n, i, r.is_float ? "float" : "uint32_t");
+  const char *type = r.kind == 'r' ? "uint32_t" : r.kind == 'd' ? "double" : "float";
+  return pointer_at(g, n, i, type);
 }
 
 static void add_matrix(Str *s, const char *prefix, const char *array, PtxRegisters r) {
-  add_registers(s, str_format("%s%s", prefix, r.is_float ? "f" : "r"), array, r.n);
+  add_registers(s, str_format("%s%c", prefix, r.kind), array, r.n);
 }
 
 /* What a matrix is loaded from or stored to, as an operand. */
@@ -187,6 +193,30 @@ static void do_wgmma(CGen *g, Call *n) {
 
 static void do_order(CGen *g, Call *n) {
   c_line(g, "asm volatile(\"%s\" : : : \"memory\");", ptx_order(g->target, n));
+}
+
+/* ---- bulk copies ---- */
+
+static const char *int32_arg(CGen *g, Call *n, int i) {
+  return c_cast(g, c_expr(g, n->args.at[i]), n->args.at[i]->dtype, INT32).at;
+}
+
+static void do_barrier(CGen *g, Call *n) {
+  bool has_value = false;
+  const char *text = ptx_barrier(g->target, n, '%', &has_value);
+  const char *value = has_value ? str_format(", \"r\"(%s)", int32_arg(g, n, 1)) : "";
+  c_line(g, "asm volatile(%s : : \"r\"(%s)%s : \"memory\");", c_string(text),
+         shared_at(g, n, n->args.len - 2), value);
+}
+
+static void do_bulk_copy(CGen *g, Call *n) {
+  const char *text = ptx_bulk_copy(g->target, n, '%'), *to = shared_at(g, n, 0),
+             *from = global_at(g, n, 2), *barrier = shared_at(g, n, n->args.len - 2);
+  c_line(
+      g,
+      "asm volatile(%s : : \"r\"(%s), \"l\"(__cvta_generic_to_global(%s)), \"r\"(%s), \"r\"(%s) : "
+      "\"memory\");",
+      c_string(text), to, from, int32_arg(g, n, 4), barrier);
 }
 
 static const struct {

@@ -51,12 +51,11 @@ struct Memory {
   int piece;
   uint32_t of_launch, of_block; /* whose touches they are */
   struct Product **products;    /* of each piece, the last one that reads it (product.c); or NULL */
-  const char *changed, *changed_end; /* by the thread, since the fence of this number */
-  uint32_t changed_at;
-  void *block;      /* to be freed with it, or NULL: memory of others */
-  bool is_constant; /* stores are errors */
-  bool keep;        /* outlives the next release */
-  const char *name; /* of the buffer it was made for, or NULL */
+  uint32_t *changed; /* of each word, fences there had been when it was written, + 1; or NULL */
+  void *block;       /* to be freed with it, or NULL: memory of others */
+  bool is_constant;  /* stores are errors */
+  bool keep;         /* outlives the next release */
+  const char *name;  /* of the buffer it was made for, or NULL */
   MemoryVec hidden;
 };
 

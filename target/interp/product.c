@@ -12,24 +12,26 @@ struct Product {
   uint32_t site;
 };
 
-enum { PIECE = 16 /* bytes of shared memory that have one reader */ };
+enum { PIECE = 16, WORD = 4 }; /* bytes of shared memory that have one reader; of a register */
 
 /* ---- registers ---- */
 
+/* Only memory that the kernel made may be registers. */
 void product_changed(Memory *m, const char *at, int nbytes) {
   const Checker *c = interp->checker;
-  if (c->running) return; /* the product does it itself */
-  bool is_more = m->changed_at == c->fence && m->changed_end > m->changed;
-  m->changed = is_more && m->changed < at ? m->changed : at;
-  m->changed_end = is_more && m->changed_end > at + nbytes ? m->changed_end : at + nbytes;
-  m->changed_at = c->fence;
+  if (c->running || !m->block) return; /* the product does it itself */
+  if (!m->changed) m->changed = NEW_ARRAY(uint32_t, (size_t)(m->hi - m->lo) / WORD + 1);
+  for (int64_t i = (at - m->lo) / WORD; i <= (at + nbytes - 1 - m->lo) / WORD; i++)
+    m->changed[i] = c->fence + 1;
 }
 
 void product_takes(const Memory *m, const char *from, const char *end, uint32_t site) {
   const Checker *c = interp->checker;
   const Site *s = site_at(site);
   uint32_t fence = (uint32_t)(uintptr_t)map_get(&c->fences, (void *)(intptr_t)interp->thread);
-  bool changed = m->changed < end && m->changed_end > from && m->changed_at >= fence;
+  bool changed = false;
+  for (const char *at = from; m->changed && at < end; at += WORD)
+    changed |= m->changed[(at - m->lo) / WORD] > fence;
   if (changed)
     found_fault(E0607, s->span, (Span){0}, NULL, "put T.ptx_wgmma_fence() before it",
                 "a product by %s takes '%s', which the thread changed after the last fence",

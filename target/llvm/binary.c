@@ -117,10 +117,16 @@ static LLVMValueRef gen_min_max(Gen *g, NodeKind kind, DataType t, LLVMValueRef 
 
 static bool is_comparison(NodeKind kind) { return kind >= NK_EQ && kind <= NK_GE; }
 
+static LLVMValueRef gen_one_and_erf(Gen *g, Node *y, double times) {
+  LLVMValueRef arg = gen_expr(g, y), half = float32_half_of_erf(g, type_of(g, y->dtype), &arg);
+  return times == 1 ? half : LLVMBuildFAdd(g->b, half, half, "");
+}
+
 LLVMValueRef gen_binary(Gen *g, Node *node) {
   Binary *n = (Binary *)(void *)node;
-  Node *y = g->is_device ? half_of_erf(node) : NULL;
-  if (y) return float32_half_of_erf(g, type_of(g, y->dtype), (LLVMValueRef[]){gen_expr(g, y)});
+  double times;
+  Node *y = g->is_device ? one_and_erf(node, &times) : NULL;
+  if (y) return gen_one_and_erf(g, y, times);
   NodeKind kind = node->kind;
   if (kind == NK_And || kind == NK_Or) return gen_logic(g, n);
   /* Operands have one dtype but for a scalar beside a vector. */

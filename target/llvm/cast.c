@@ -37,7 +37,9 @@ LLVMValueRef gen_widen(Gen *g, LLVMValueRef v, DataType t) {
 
 LLVMValueRef gen_narrow(Gen *g, LLVMValueRef v, DataType t) {
   if (!lowered_is_small_float(t)) return v;
-  if (t.code != DTYPE_FLOAT) return small_float_narrow(g, v, t);
+  bool is_half = t.code == DTYPE_FLOAT; /* LLVM makes sums of float16 of what is widened for them */
+  if (!is_half && gen_device_narrows(g, t)) return gen_device_narrow(g, v, t);
+  if (!is_half) return small_float_narrow(g, v, t);
   if (!g->half_by_bits) return LLVMBuildFPTrunc(g->b, v, type_of(g, t), "");
   return LLVMBuildBitCast(g->b, small_float_narrow(g, v, t), type_of(g, t), "");
 }
@@ -73,7 +75,7 @@ static LLVMValueRef round_to_odd(Gen *g, LLVMValueRef v, DataType from) {
 static LLVMValueRef float_to_float(Gen *g, LLVMValueRef v, DataType from, DataType to) {
   if (lowered_is_small_float(to)) {
     v = from.bits == 64 ? round_to_odd(g, v, from) : gen_widen(g, v, from);
-    return gen_narrow(g, v, to);
+    return gen_device_narrows(g, to) ? gen_device_narrow(g, v, to) : gen_narrow(g, v, to);
   }
   v = gen_widen(g, v, from);
   LLVMTypeRef type = type_of(g, to);

@@ -288,6 +288,9 @@ LLVMValueRef gen_atomic(Gen *g, Call *n); /* atomic.c; NULL: it is none */
 LLVMValueRef gen_ptx_call(Gen *g, Call *n, const char *name, bool *found);
 /* A call of an LLVM intrinsic that is overloaded on nothing. */
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, int n, LLVMValueRef *args);
+/* float32 to float16 or bfloat16 by an instruction for two, where the device has it. */
+bool gen_device_narrows(Gen *g, DataType t);
+LLVMValueRef gen_device_narrow(Gen *g, LLVMValueRef v, DataType t);
 /* A power of two that the address of this element is a multiple of, in bytes: that of the element
  * itself, or up to DEVICE_ALIGN if more is known. LLVM does not look far into sums. */
 unsigned gen_alignment(Gen *g, Node *data, Node *index, DataType elem);

@@ -9,6 +9,43 @@ LLVMValueRef gen_intrinsic(Gen *g, const char *name, int n, LLVMValueRef *args) 
   return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, (unsigned)n, "");
 }
 
+/* ---- small floats ---- */
+
+bool gen_device_narrows(Gen *g, DataType t) {
+  bool is_half = t.code == DTYPE_FLOAT && t.bits == 16;
+  bool is_known = t.code == DTYPE_BFLOAT || (is_half && t.lanes > 1);
+  return g->is_device && is_known && t.lanes % 2 <= (t.lanes == 1) &&
+         target_gpu_number(target_gpu(g->target)) >= 80;
+}
+
+/* Two floats by an instruction, in 32 bits. */
+static LLVMValueRef narrow_pair(Gen *g, LLVMValueRef low, LLVMValueRef high, DataType t) {
+  bool is_half = t.code == DTYPE_FLOAT;
+  LLVMValueRef args[] = {high, low};
+  LLVMValueRef pair =
+      gen_intrinsic(g, is_half ? "llvm.nvvm.ff2f16x2.rn" : "llvm.nvvm.ff2bf16x2.rn", 2, args);
+  return LLVMBuildBitCast(g->b, pair, type_int(g, 32), "");
+}
+
+LLVMValueRef gen_device_narrow(Gen *g, LLVMValueRef v, DataType t) {
+  LLVMTypeRef word = type_int(g, 32);
+  LLVMTypeRef out = type_of(g, t);
+  if (t.lanes == 1) {
+    LLVMValueRef pair = narrow_pair(g, v, LLVMConstNull(LLVMTypeOf(v)), t);
+    return LLVMBuildTrunc(g->b, pair, out, "");
+  }
+  LLVMValueRef words = LLVMGetPoison(LLVMVectorType(word, (unsigned)t.lanes / 2));
+  for (int i = 0; i < t.lanes; i += 2) {
+    LLVMValueRef low = LLVMBuildExtractElement(g->b, v, const_i32(g, i), ""),
+                 high = LLVMBuildExtractElement(g->b, v, const_i32(g, i + 1), "");
+    words =
+        LLVMBuildInsertElement(g->b, words, narrow_pair(g, low, high, t), const_i32(g, i / 2), "");
+  }
+  return LLVMBuildBitCast(g->b, words, out, "");
+}
+
+/* ---- operands ---- */
+
 LLVMValueRef gen_pointer_at(Gen *g, Node *pointer, Node *offset, DataType elem) {
   LLVMValueRef p = gen_expr(g, pointer);
   if (IS(Var, pointer) && !dtype_is_void(AS(Var, pointer)->elem)) elem = AS(Var, pointer)->elem;

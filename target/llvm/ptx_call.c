@@ -144,12 +144,11 @@ static LLVMValueRef do_ldmatrix(Gen *g, Call *n) {
 /* ---- wmma ---- */
 
 static LLVMTypeRef register_type(Gen *g, PtxRegisters r) {
-  return r.is_float ? type_of(g, FLOAT32) : type_int(g, 32);
+  return r.kind == 'r' ? type_int(g, 32) : type_of(g, r.kind == 'd' ? FLOAT64 : FLOAT32);
 }
 
 static void add_constraints(Str *s, const char *prefix, PtxRegisters r) {
-  for (int i = 0; i < r.n; i++)
-    str_printf(s, "%s%s%s", s->len ? "," : "", prefix, r.is_float ? "f" : "r");
+  for (int i = 0; i < r.n; i++) str_printf(s, "%s%s%c", s->len ? "," : "", prefix, r.kind);
 }
 
 /* What a matrix is loaded from or stored to: the address as the instruction takes it. */
@@ -302,6 +301,38 @@ static LLVMValueRef do_wait(Gen *g, Call *n) {
   LLVMValueRef number = const_i32(g, ptx_constant(n, 0));
   ptx_need_gpu(g->target, n, 80);
   gen_intrinsic(g, "llvm.nvvm.cp.async.wait.group", 1, &number);
+  return NULL;
+}
+
+/* ---- bulk copies ---- */
+
+/* Of the barrier whose memory and number a call ends with. */
+static LLVMValueRef barrier_address(Gen *g, Call *n) {
+  int at = n->args.len - 2;
+  return shared_address(g, n, gen_pointer_at(g, n->args.at[at], n->args.at[at + 1], n->node.dtype));
+}
+
+static LLVMValueRef int32_arg(Gen *g, Call *n, int i) {
+  return gen_cast(g, gen_expr(g, n->args.at[i]), n->args.at[i]->dtype, INT32);
+}
+
+static LLVMValueRef do_barrier(Gen *g, Call *n) {
+  bool has_value = false;
+  const char *text = ptx_barrier(g->target, n, '$', &has_value);
+  LLVMValueRef args[] = {barrier_address(g, n), has_value ? int32_arg(g, n, 1) : NULL};
+  assemble(g, text, has_value ? "r,r,~{memory}" : "r,~{memory}", LLVMVoidTypeInContext(g->context),
+           has_value ? 2 : 1, args, false);
+  return NULL;
+}
+
+static LLVMValueRef do_bulk_copy(Gen *g, Call *n) {
+  const char *text = ptx_bulk_copy(g->target, n, '$');
+  LLVMValueRef to = gen_pointer_at(g, n->args.at[0], n->args.at[1], n->node.dtype);
+  LLVMValueRef from = gen_pointer_at(g, n->args.at[2], n->args.at[3], n->node.dtype);
+  if (LLVMGetPointerAddressSpace(LLVMTypeOf(from)) != SPACE_GLOBAL)
+    error_raisef("CompileError", n->node.span, "T.ptx_cp_async_bulk copies from global memory");
+  LLVMValueRef args[] = {shared_address(g, n, to), from, int32_arg(g, n, 4), barrier_address(g, n)};
+  assemble(g, text, "r,l,r,r,~{memory}", LLVMVoidTypeInContext(g->context), 4, args, false);
   return NULL;
 }
 

@@ -288,15 +288,17 @@ static bool is_product(Node *n) {
   return IS(Mul, n) && dtype_is_float(n->dtype);
 }
 
-static Cost count_half_of_erf(Count *c, Node *n, Node *y) {
+static Cost count_one_and_erf(Count *c, Node *n, Node *y, double times) {
   Cost cost = count_expr(c, y);
-  cost_add(&cost, operations(c, 3 * n->dtype.lanes, OF_HALF_OF_ERF * n->dtype.lanes));
+  double done = times == 1 ? OF_HALF_OF_ERF : OF_HALF_OF_ERF + 1, counted = times == 1 ? 3 : 2;
+  cost_add(&cost, operations(c, counted * n->dtype.lanes, done * n->dtype.lanes));
   return cost;
 }
 
 static Cost count_binary(Count *c, Node *n) {
-  Node *y = half_of_erf(n);
-  if (y) return count_half_of_erf(c, n, y);
+  double times;
+  Node *y = one_and_erf(n, &times);
+  if (y) return count_one_and_erf(c, n, y, times);
   Node *a = ((Binary *)(void *)n)->a, *b = ((Binary *)(void *)n)->b;
   Cost cost = count_expr(c, a);
   cost_add(&cost, count_expr(c, b));
@@ -349,13 +351,15 @@ static Cost count_call(Count *c, Node *n) {
   return cost;
 }
 
-/* Between floats of different sizes it is an instruction. */
+/* Between floats of different sizes it is an instruction, which narrows two from sm_80 on. */
 static Cost count_cast(Count *c, Node *n) {
   Node *value = AS(Cast, n)->value;
   Cost cost = count_expr(c, value);
-  if (dtype_is_float(n->dtype) && dtype_is_float(value->dtype) &&
-      n->dtype.bits != value->dtype.bits)
-    cost_add(&cost, operations(c, 0, n->dtype.lanes));
+  if (!dtype_is_float(n->dtype) || !dtype_is_float(value->dtype) ||
+      n->dtype.bits == value->dtype.bits)
+    return cost;
+  bool is_pair = c->narrows_pairs && n->dtype.bits == 16 && n->dtype.lanes % 2 == 0;
+  cost_add(&cost, operations(c, 0, n->dtype.lanes / (is_pair ? 2.0 : 1.0)));
   return cost;
 }
 

@@ -67,13 +67,14 @@ typedef struct Count {
   Values values;
   Node *blocks[3], *threads[3]; /* variables; NULL */
   NodeVec conditions;
-  For *inner;    /* the innermost loop; NULL */
-  int outside;   /* conditions that stand around it */
-  Cost before;   /* what it does once, before its steps */
-  Map written;   /* tensors that the kernel stores to */
-  Map seen;      /* of the values of a store, by their hashes */
-  bool overlaps; /* products run on while it waits at barriers */
-  double times;  /* how often a block comes here */
+  For *inner;         /* the innermost loop; NULL */
+  int outside;        /* conditions that stand around it */
+  Cost before;        /* what it does once, before its steps */
+  Map written;        /* tensors that the kernel stores to */
+  Map seen;           /* of the values of a store, by their hashes */
+  bool narrows_pairs; /* of float32 to 16 bits by an instruction */
+  bool overlaps;      /* products run on while it waits at barriers */
+  double times;       /* how often a block comes here */
   VEC(Stream) streams;
 } Count;
 

@@ -96,6 +96,18 @@ static Cost count_cp_async(Count *c, Call *n) {
   return cost;
 }
 
+/* One instruction, however many bytes; those who wait for it wait out its latency. */
+static Cost count_bulk_copy(Count *c, Call *n) {
+  int64_t nbytes = 0;
+  NodeVec x = n->args;
+  expr_is_const_int(x.at[4], &nbytes);
+  Cost cost = count_touch(c, x.at[2], x.at[3], unit_of(x.at[2]), (int)nbytes, false);
+  cost_add(&cost, count_touch(c, x.at[0], x.at[1], unit_of(x.at[0]), (int)nbytes, true));
+  cost.busy[ISSUE] = cost.first[ISSUE] = 1.0 / SCHEDULERS;
+  cost.latency[OF_GLOBAL] = count_latencies[OF_GLOBAL];
+  return cost;
+}
+
 static Cost count_wait(Count *c, Call *n) {
   Cost cost = cost_nothing();
   int64_t in_flight = 0;
@@ -124,6 +136,7 @@ Cost count_matrix_call(Count *c, Call *n, bool *is_one) {
               {"ptx_wgmma_wait_group", count_wgmma_wait},
               {"ptx_ldmatrix", count_ldmatrix},
               {"ptx_cp_async", count_cp_async},
+              {"ptx_cp_async_bulk", count_bulk_copy},
               {"ptx_wait_group", count_wait},
               {"mma_store", count_mma_store}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -208,6 +208,7 @@ static KernelSpeed speed_of(PrimFunc *f, const Target *target, const Map *sizes,
   KernelSpeed k = {.name = name, .chip = target_speed(target)};
   Count c = {.out = &k,
              .times = 1,
+             .narrows_pairs = target_gpu_number(target_gpu(target)) >= 80,
              .contracts = target_option_int(target, "fp-contract") ||
                           dict_get_int(f->attrs, "tvms.fp_contract", 0)};
   for each (Node *, p, &f->params)

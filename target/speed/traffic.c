@@ -5,7 +5,7 @@
 
 enum { BANKS = 32, WORD = 4, SECTOR = 32 };
 
-/* The words in the fullest bank, of threads [from, to). */
+/* The words in the fullest bank, of threads [from, to); of `wanted`, if banks were all as full. */
 static int turns_of(const Touch *t, int from, int to, int *wanted) {
   int64_t words[BANKS][WARP * 4];
   int count[BANKS] = {0}, most = 0;
@@ -16,7 +16,7 @@ static int turns_of(const Touch *t, int from, int to, int *wanted) {
       if (k == count[bank] && k < WARP * 4) words[bank][count[bank]++] = w;
       if (count[bank] > most) most = count[bank];
     }
-  *wanted = most > 0;
+  *wanted = most > 0 ? (t->nbytes + BANKS * WORD - 1) / (BANKS * WORD) : 0;
   return most;
 }
 

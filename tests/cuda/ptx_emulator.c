@@ -79,8 +79,8 @@ bool is_on(const Machine *m, const Instr *i, int t) {
 static bool choose(Machine *m, int *pc) {
   *pc = m->code->len;
   for (int t = 0; t < m->n; t++)
-    if (!m->waits[t] && !m->held[t] && m->pc[t] < *pc) *pc = m->pc[t];
-  for (int t = 0; t < m->n; t++) m->here[t] = !m->waits[t] && m->pc[t] == *pc;
+    if (!m->waits[t] && !m->held[t] && !m->sleeps[t] && m->pc[t] < *pc) *pc = m->pc[t];
+  for (int t = 0; t < m->n; t++) m->here[t] = !m->waits[t] && !m->sleeps[t] && m->pc[t] == *pc;
   return *pc < m->code->len;
 }
 
@@ -112,6 +112,8 @@ static bool pass_barrier(Machine *m) {
   for (int t = 0; t < m->n; t++) {
     if (m->held[t] && !m->faulty)
       machine_fault(m, &m->code->at[m->pc[t]], "not all lanes of the warp come to it");
+    if (m->sleeps[t] && !m->faulty)
+      machine_fault(m, &m->code->at[m->pc[t]], "no one ends the phase that it waits for");
     m->waits[t] = false;
   }
   return any;
@@ -122,6 +124,7 @@ static void run_block(Machine *m) {
   memset(m->pc, 0, sizeof *m->pc * (size_t)m->n);
   memset(m->waits, 0, (size_t)m->n);
   memset(m->held, 0, (size_t)m->n);
+  memset(m->sleeps, 0, (size_t)m->n);
   memset(m->shared, 0xff, m->shared_size); /* NaN */
   do
     while (!m->faulty && choose(m, &pc)) {
@@ -149,10 +152,11 @@ bool ptx_run(PtxKernel *k, const unsigned grid[3], const unsigned block[3], size
   m.here = calloc((size_t)n, 1);
   m.waits = calloc((size_t)n, 1);
   m.held = calloc((size_t)n, 1);
+  m.sleeps = calloc((size_t)n, 1);
   for (m.at[2] = 0; m.at[2] < grid[2] && !m.faulty; m.at[2]++)
     for (m.at[1] = 0; m.at[1] < grid[1] && !m.faulty; m.at[1]++)
       for (m.at[0] = 0; m.at[0] < grid[0] && !m.faulty; m.at[0]++) run_block(&m);
   free(m.registers), free(m.shared), free(m.local), free(m.pc), free(m.here), free(m.waits);
-  free(m.held);
+  free(m.held), free(m.sleeps);
   return !m.faulty;
 }

@@ -106,9 +106,29 @@ static bool do_st(Machine *m, const Instr *i) {
   return true;
 }
 
+/* cp.async.bulk... [to], [from], nbytes, [barrier] */
+static bool do_bulk_copy(Machine *m, const Instr *i) {
+  each_thread(m, i, t) {
+    size_t nbytes = (size_t)get(m, t, &i->operands[2]);
+    if (nbytes % 16) return machine_fault(m, i, "a bulk copy is of a multiple of 16 bytes");
+    for (size_t at = 0; at < nbytes; at += 16) {
+      Operand there = i->operands[0], here = i->operands[1];
+      there.offset += (int64_t)at, here.offset += (int64_t)at;
+      char *to = address(m, i, t, &there, SPACE_SHARED, 16);
+      const char *from = address(m, i, t, &here, SPACE_NONE, 16);
+      if (!to || !from) return false;
+      memcpy(to, from, 16);
+    }
+    if (!barrier_complete(m, i, t, &i->operands[3], nbytes)) return false;
+  }
+  return true;
+}
+
 /* cp.async.cg.shared.global [to], [from], nbytes[, how many of them] */
 static bool do_cp(Machine *m, const Instr *i) {
-  if (!instr_has(i, "shared")) return true; /* commit_group, wait_group: copies are done at once */
+  if (instr_has(i, "bulk")) return do_bulk_copy(m, i);
+  /* commit_group, wait_group, mbarrier.arrive: copies are done at once */
+  if (!instr_has(i, "shared") || instr_has(i, "mbarrier")) return true;
   size_t nbytes = (size_t)i->operands[2].value;
   each_thread(m, i, t) {
     size_t count = i->n > 3 ? (size_t)get(m, t, &i->operands[3]) : nbytes;
@@ -186,10 +206,33 @@ static uint64_t saturated(double d, Type t) {
   return t.kind == 's' ? (uint64_t)(int64_t)d : (uint64_t)d;
 }
 
+/* The nearest bfloat16, a tie to the even one. */
+static uint32_t to_bfloat16(double d) {
+  float f = (float)d;
+  uint32_t word;
+  memcpy(&word, &f, 4);
+  return isnan(f) ? 0x7fff : (word + 0x7fff + (word >> 16 & 1)) >> 16;
+}
+
+/* cvt.rn.f16x2.f32 d, high, low */
+static bool do_cvt_pair(Machine *m, const Instr *i, const char *to) {
+  Type half = type_of("f16"), from = last_type(i);
+  bool is_half = !strcmp(to, "f16x2");
+  if (!is_half && strcmp(to, "bf16x2")) return machine_fault(m, i, "the conversion is not known");
+  each_thread(m, i, t) {
+    uint64_t out = 0;
+    for (int k = 1; k <= 2; k++) {
+      double d = as_float(get(m, t, &i->operands[k]), from);
+      out = out << 16 | (is_half ? from_float(d, half) : to_bfloat16(d));
+    }
+    set(m, t, &i->operands[0], out);
+  }
+  return true;
+}
+
 /* cvt[.rounding].to.from d, a; an integer goes to float in one rounding */
 static bool do_cvt(Machine *m, const Instr *i) {
-  if (strstr(i->words[i->n_words - 2], "x2"))
-    return machine_fault(m, i, "the conversion is not known");
+  if (strstr(i->words[i->n_words - 2], "x2")) return do_cvt_pair(m, i, i->words[i->n_words - 2]);
   Type to = type_of(i->words[i->n_words - 2]), from = last_type(i);
   each_thread(m, i, t) {
     uint64_t v = get(m, t, &i->operands[1]), out;
@@ -405,19 +448,30 @@ Execute *ptx_instruction(const Instr *i) {
   static const struct {
     const char *name;
     Execute *execute;
-  } rows[] = {{"ld", do_ld},          {"st", do_st},
-              {"mov", do_mov},        {"cvt", do_cvt},
-              {"setp", do_setp},      {"selp", do_selp},
-              {"bra", do_bra},        {"ret", do_ret},
-              {"bar", do_bar},        {"barrier", do_bar},
-              {"cp", do_cp},          {"atom", do_atom},
-              {"red", do_atom},       {"activemask", do_activemask},
-              {"shfl", warp_shuffle}, {"ldmatrix", warp_ldmatrix},
-              {"mma", warp_mma},      {"wmma", warp_wmma},
-              {"wgmma", warp_wgmma},  {"fence", do_fence}};
-  static const char *const arithmetic[] = {"add",  "sub",  "mul", "mad",  "div", "rem",     "min",
-                                           "max",  "neg",  "abs", "and",  "or",  "xor",     "not",
-                                           "cnot", "popc", "clz", "shl",  "shr", "bfe",     "bfi",
+  } rows[] = {{"ld", do_ld},
+              {"st", do_st},
+              {"mov", do_mov},
+              {"cvt", do_cvt},
+              {"setp", do_setp},
+              {"selp", do_selp},
+              {"bra", do_bra},
+              {"ret", do_ret},
+              {"bar", do_bar},
+              {"barrier", do_bar},
+              {"cp", do_cp},
+              {"atom", do_atom},
+              {"red", do_atom},
+              {"activemask", do_activemask},
+              {"shfl", warp_shuffle},
+              {"ldmatrix", warp_ldmatrix},
+              {"mma", warp_mma},
+              {"wmma", warp_wmma},
+              {"wgmma", warp_wgmma},
+              {"fence", do_fence},
+              {"mbarrier", thread_barrier}};
+  static const char *const arithmetic[] = {"add",  "sub",  "mul", "mad",  "div", "rem", "min",
+                                           "max",  "neg",  "abs", "and",  "or",  "xor", "not",
+                                           "cnot", "popc", "clz", "shl",  "shr", "bfe", "bfi",
                                            "shf",  "prmt", "fma", "sqrt", "rcp", "ex2", "copysign"};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     if (!strcmp(rows[k].name, i->words[0])) return rows[k].execute;

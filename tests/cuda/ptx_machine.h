@@ -17,6 +17,7 @@ struct Machine {
   int *pc;
   bool *here, *waits; /* takes part in this step; is at the barrier */
   bool *held;         /* waits for other lanes of its warp */
+  bool *sleeps;       /* found a barrier in shared memory whose phase is not over */
   bool faulty;
   char *why;
   size_t size;
@@ -31,6 +32,10 @@ void *address(Machine *m, const Instr *i, int t, const Operand *o, Space space, 
 #define each_thread(m, i, t)                                                                       \
   for (int t = 0; t < (m)->n && !(m)->faulty; t++)                                                 \
     if (is_on(m, i, t))
+
+/* A bulk copy has come (ptx_barrier.c). */
+bool barrier_complete(Machine *m, const Instr *i, int t, const Operand *o, size_t nbytes);
+Execute thread_barrier;
 
 /* Of warps (ptx_warp.c, ptx_wmma.c, ptx_wgmma.c): instructions that lanes do together. */
 Execute warp_shuffle, warp_ldmatrix, warp_mma, warp_wmma, warp_wgmma;

@@ -12,7 +12,9 @@ static uint64_t bits(double v, const char *type) {
   uint32_t word;
   float f = (float)v;
   _Float16 h = (_Float16)v;
+  uint64_t whole;
   if (!strcmp(type, "s32")) return (uint32_t)(int32_t)v;
+  if (!strcmp(type, "f64")) return memcpy(&whole, &v, 8), whole;
   if (!strcmp(type, "f16")) {
     uint16_t half;
     memcpy(&half, &h, 2);
@@ -29,15 +31,19 @@ static int first_of(const Instr *i, int n) {
   return o;
 }
 
+static int in_register(const char *type) {
+  return number_bits(type) > 32 ? 1 : 32 / number_bits(type);
+}
+
 static uint64_t held(Machine *m, const Instr *i, int warp, int first, const char *type, int e) {
-  int in = 32 / number_bits(type), slot = e / 32;
+  int in = in_register(type), slot = e / 32;
   uint64_t word = get(m, warp + e % 32, &i->operands[first + slot / in]);
   return word >> slot % in * number_bits(type) & (~0ull >> (64 - number_bits(type)));
 }
 
 static void hold(Machine *m, const Instr *i, int warp, int first, const char *type, int e,
                  uint64_t v) {
-  int in = 32 / number_bits(type), slot = e / 32, shift = slot % in * number_bits(type);
+  int in = in_register(type), slot = e / 32, shift = slot % in * number_bits(type);
   const Operand *o = &i->operands[first + slot / in];
   uint64_t old = get(m, warp + e % 32, o), mask = (~0ull >> (64 - number_bits(type))) << shift;
   set(m, warp + e % 32, o, (old & ~mask) | v << shift);

@@ -2,7 +2,7 @@
 # run.sh -- the format's own test data (Debian's libonnx-testdata), the nine networks and the cases here, by a target each.
 # A case that fails and is not named in known.txt is a failure; so is one that is named there and passes.
 #   sh tests/onnx/run.sh BUILD_FOLDER [FOLDER...]     the last line is "N passed, N failed"
-# ONNX_TARGETS names other targets than llvm and interp, ONNX_OPTIONS options of them; the networks run by the first of them,
+# ONNX_TARGETS names other targets than llvm and interp, ONNX_OPTIONS options of them, ONNX_TIMEOUT the seconds that a model may take; the networks run by the first of them,
 # by llvm at both ends of optimisation.
 B=$1
 shift
@@ -17,7 +17,7 @@ targets=${ONNX_TARGETS:-llvm interp}
 cases() {
   target=$1
   shift
-  "$B/tvms" test --onnx -v -j "$jobs" --target "$target${ONNX_OPTIONS:+ $ONNX_OPTIONS}" "$@" >"$B/onnx.out" 2>"$B/onnx.log"
+  "$B/tvms" test --onnx -v -j "$jobs" --timeout "${ONNX_TIMEOUT:-300}" --target "$target${ONNX_OPTIONS:+ $ONNX_OPTIONS}" "$@" >"$B/onnx.out" 2>"$B/onnx.log"
   # What is refused as expected: float64 where the language has none, tensors of more than WebGPU's driver for the CPU binds.
   sed -n '/^FAIL .* \(has no float64: compute in float32\|sees at most [0-9]* of a tensor\)/{s|.*|PASS refused|p; d}; s|^\(PASS\) .*/\([A-Za-z0-9_]*\)[ :].*|\1 \2|p; s|^\(FAIL\) .*/\([A-Za-z0-9_]*\)[ :].*|\1 \2|p' "$B/onnx.log" |
     awk 'NR == FNR { if ($1 !~ /^#/) known[$1] = 1; next }

@@ -79,6 +79,28 @@ expect 0 'work        512 kFLOP' "$tvms" explain --target cuda kernels.tvms -k p
 also 'bound by latencies'
 expect 0 '"kernel": "columns_kernel", "chip": "A100", "grid": [1024, 1, 1], "block": [1024, 1, 1]' "$tvms" explain --target cuda --json kernels.tvms -k columns
 
+# A bulk copy: each byte once, by one instruction, in as few turns as there can be.
+cat >bulk.tvms <<'T'
+@T.prim_func
+def main(A: T.Buffer((1024,), "float32"), B: T.Buffer((1024,), "float32")):
+    bx = T.launch_thread("blockIdx.x", 8)
+    tx = T.launch_thread("threadIdx.x", 64)
+    S_data = T.allocate([128], "float32", "shared")
+    S = T.decl_buffer((128,), "float32", data=S_data, scope="shared")
+    T.create_barriers(1)
+    if tx == 0:
+        T.ptx_init_barrier_thread_count(0, 1)
+    T.tvm_storage_sync("shared")
+    if tx == 0:
+        T.evaluate(T.ptx_cp_async_bulk("float32", S.data, 0, A.data, bx * 128, 512, 0))
+        T.ptx_arrive_barrier_expect_tx(0, 512)
+    T.ptx_wait_barrier(0)
+    for i in range(2):
+        B[bx * 128 + i * 64 + tx] = S[127 - i * 64 - tx]
+T
+expect 0 '8.19 kB at least, 8.19 kB from it; 8.19 kB through the L2 cache, 100% of them wanted' "$tvms" explain --target 'cuda -arch=sm_90a' bulk.tvms
+also 'conflicts of banks take 0% of 64  turns'
+
 # ---- what schedules reach: all by mma, from shared memory by ldmatrix, at 85% of the limit or more ----
 for arch in sm_80 sm_90a; do
   expect 0 '' "$tvms" explain --target "cuda -arch=$arch" --json "$gemm"
