@@ -220,6 +220,14 @@ static const Code *compile_choice(Compiler *c, Node *n, Node *cond, Node *then, 
               ->code;
 }
 
+bool code_arms(const Code *c, const Code **arms) {
+  const ChoiceCode *n = (const ChoiceCode *)c;
+  if (c->eval != eval_if || n->cond->t.lanes > 1) return false;
+  arms[0] = n->then;
+  arms[1] = n->orelse;
+  return true;
+}
+
 static const Code *compile_if(Compiler *c, Call *n) {
   if (n->args.len != 3) unsupported(c->span, "T.if_then_else without three arguments");
   return compile_choice(c, &n->node, n->args.at[0], n->args.at[1], n->args.at[2], true);

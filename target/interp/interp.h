@@ -8,8 +8,8 @@
  * float, float64 as double, smaller floats as their bits; pointers as addresses. A vector is an
  * array of them. Memory holds values as the llvm back end lays them out.
  *
- * What is undefined elsewhere is an error here: an index outside a buffer, a read of what was never
- * written, division by zero, a shift by more than the width. Everything else agrees with
+ * What is undefined elsewhere is an error here: an index outside a buffer, a value of what was never
+ * written (access.c), division by zero, a shift by more than the width. Everything else agrees with
  * target/llvm/.
  *
  * Errors are raised; entry.c stops them at the border of the runtime. What a call made (memory,
@@ -177,6 +177,7 @@ struct Frame {
   Scalar *slots;
   View *views;
   Memory **memories; /* of allocations, used again when they are reached again */
+  bool *holes;       /* of the lanes that move: those which were never written */
   Scalar result;
 };
 
@@ -255,6 +256,8 @@ const Code *compile_int(Compiler *c, Node *n);            /* its value as int64;
 const Code *compile_condition(Compiler *c, Node *n);
 const Code *code_constant(DataType t, Scalar value);
 const Code *code_cast(const Code *c, DataType t);
+/* The values that a T.if_then_else chooses from, of which it looks at one; false: it is none. */
+bool code_arms(const Code *c, const Code **arms);
 const Code *compile_ramp(Compiler *c, Ramp *n);
 const Code *compile_broadcast(Compiler *c, Broadcast *n);
 const Code *compile_shuffle(Compiler *c, Shuffle *n);
