@@ -8,9 +8,9 @@
  * float, float64 as double, smaller floats as their bits; pointers as addresses. A vector is an
  * array of them. Memory holds values as the llvm back end lays them out.
  *
- * What is undefined elsewhere is an error here: an index outside a buffer, a value of what was never
- * written (access.c), division by zero, a shift by more than the width. Everything else agrees with
- * target/llvm/.
+ * What is undefined elsewhere is an error here: an index outside a buffer, a value of what was
+ * never written (access.c), division by zero, a shift by more than the width. Everything else
+ * agrees with target/llvm/.
  *
  * Errors are raised; entry.c stops them at the border of the runtime. What a call made (memory,
  * objects, frames of the runtime) is freed there, or where the function that made it ends. */
