@@ -281,10 +281,12 @@ void primitive_cache_read(ScheduleCall *c) {
   finish_cache(c, &k, &first, level, &touched, users, false, facts);
 }
 
-/* Is the buffer the scope's own, and copied back when all steps of its writer are done? Then what
- * lies between the elements is nobody's. */
-static bool is_copied_at_once(const Cache *k, int level) {
+/* Is the buffer the scope's own, and copied back when all steps of its writer, which leave out
+ * nothing, are done? Then what lies between the elements is nobody's. */
+static bool is_copied_at_once(const Cache *k, int level, Analyzer *facts) {
+  const BlockRealize *r = AS(BlockRealize, realize_of(&k->place));
   bool own = false;
+  if (!is_domain_bound(r, r->predicate, facts)) return false;
   for each (Node *, a, &AS(Block, k->scope)->alloc_buffers) own |= *a == k->buffer;
   for (int i = level - 1; own && k->place.path.at[i] != k->scope; i--)
     own = !IS(For, k->place.path.at[i]);
@@ -313,7 +315,7 @@ void primitive_cache_write(ScheduleCall *c) {
   Analyzer *facts = facts_at(&outer);
   Touched touched = {.buffer = k.buffer};
   touch_below(&touched, &k.place, level, b->writes, facts);
-  if (!touched.exact && !is_copied_at_once(&k, level))
+  if (!touched.exact && !is_copied_at_once(&k, level, facts))
     schedule_fail(c, k.ref->node, "block '%s' is not known to write all of a region of '%s' here",
                   b->name, AS(Buffer, k.buffer)->name);
   need_all_written(c, k.ref->node, k.buffer);

@@ -319,14 +319,15 @@ typedef struct StoreStep {
   bool moves; /* the value, or parts of it: see let_move() */
 } StoreStep;
 
-/* A value of as many lanes that is a load, or a choice of loads, moves. */
+/* A value of as many lanes that is a load, or a choice of loads, moves, though its dtype changes.
+ */
 static bool let_move(const Code *value, int lanes) {
-  const Code *arms[2];
+  const Code *from[2];
+  bool moves = value->eval == eval_load;
   if (value->t.lanes != lanes) return false;
-  if (value->eval == eval_load) return ((LoadCode *)(uintptr_t)value)->moves = true;
-  if (!code_arms(value, arms)) return false;
-  bool then = let_move(arms[0], lanes), orelse = let_move(arms[1], lanes);
-  return then || orelse;
+  if (moves) ((LoadCode *)(uintptr_t)value)->moves = true;
+  for (int i = code_choices(value, from); i-- > 0;) moves |= let_move(from[i], lanes);
+  return moves;
 }
 
 /* What others see must have been written: found by a second look at the value. */

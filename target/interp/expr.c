@@ -220,12 +220,13 @@ static const Code *compile_choice(Compiler *c, Node *n, Node *cond, Node *then, 
               ->code;
 }
 
-bool code_arms(const Code *c, const Code **arms) {
+int code_choices(const Code *c, const Code **from) {
   const ChoiceCode *n = (const ChoiceCode *)c;
-  if (c->eval != eval_if || n->cond->t.lanes > 1) return false;
-  arms[0] = n->then;
-  arms[1] = n->orelse;
-  return true;
+  if (c->eval == eval_cast) return from[0] = ((const CastCode *)c)->value, 1;
+  if (c->eval != eval_if || n->cond->t.lanes > 1) return 0;
+  from[0] = n->then;
+  from[1] = n->orelse;
+  return 2;
 }
 
 static const Code *compile_if(Compiler *c, Call *n) {

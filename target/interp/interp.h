@@ -256,8 +256,9 @@ const Code *compile_int(Compiler *c, Node *n);            /* its value as int64;
 const Code *compile_condition(Compiler *c, Node *n);
 const Code *code_constant(DataType t, Scalar value);
 const Code *code_cast(const Code *c, DataType t);
-/* The values that a T.if_then_else chooses from, of which it looks at one; false: it is none. */
-bool code_arms(const Code *c, const Code **arms);
+/* The values (how many, 2 at most) that a T.if_then_else chooses from, of which it looks at one, or
+ * that a cast is of; 0: it is neither. */
+int code_choices(const Code *c, const Code **from);
 const Code *compile_ramp(Compiler *c, Ramp *n);
 const Code *compile_broadcast(Compiler *c, Broadcast *n);
 const Code *compile_shuffle(Compiler *c, Shuffle *n);
