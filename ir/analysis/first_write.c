@@ -230,12 +230,48 @@ static void order_store(Order *o, BufferStore *s) {
 
 /* ---- parts of the buffer that are written as a whole ---- */
 
+/* The dimension in which two parts follow each other, all others being the same: -1 if there is
+ * none. */
+static int joined_at(Order *o, const Touched *a, const Touched *b) {
+  int at = -1;
+  for (int i = 0; i < a->lo.len; i++) {
+    bool same =
+        known(o, NK_EQ, a->lo.at[i], b->lo.at[i]) && known(o, NK_EQ, a->hi.at[i], b->hi.at[i]);
+    if (same) continue;
+    if (at >= 0) return -1;
+    at = i;
+    Node *next = expr_add(a->hi.at[i], int_imm(a->hi.at[i]->dtype, 1, a->hi.at[i]->span));
+    if (!known(o, NK_LE, a->lo.at[i], b->lo.at[i]) || !known(o, NK_LE, b->lo.at[i], next) ||
+        !known(o, NK_LE, a->hi.at[i], b->hi.at[i]))
+      return -1;
+  }
+  return at;
+}
+
+typedef VEC(Touched) TouchedVec;
+
+static void add_part(Order *o, TouchedVec *parts, Touched part) {
+  for (int i = 0; i < parts->len; i++)
+    for (int swapped = 0; swapped < 2; swapped++) {
+      const Touched *a = swapped ? &part : &parts->at[i], *b = swapped ? &parts->at[i] : &part;
+      int at = joined_at(o, a, b);
+      if (at < 0) continue;
+      Touched both = {.buffer = o->buffer, .lo = a->lo, .exact = true};
+      for (int k = 0; k < a->hi.len; k++) vec_push(&both.hi, (k == at ? b : a)->hi.at[k]);
+      parts->at[i] = vec_last(parts);
+      parts->len--;
+      add_part(o, parts, both);
+      return;
+    }
+  vec_push(parts, part);
+}
+
 static TouchedVec whole_parts(Order *o, WrittenVec *written) {
   TouchedVec parts = {0};
   for each (Written, w, written) {
     if (is_inside_any(o, &w->once)) continue;
     settle(o, w);
-    if (w->all.exact) touched_add_part(&parts, w->all, o->facts);
+    if (w->all.exact) add_part(o, &parts, w->all);
   }
   return parts;
 }

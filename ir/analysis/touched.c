@@ -242,43 +242,6 @@ NodeVec touched_ranges(const Touched *t, Analyzer *facts) {
   return out;
 }
 
-/* ---- parts that are whole ---- */
-
-/* The dimension in which two parts follow each other, all others being the same: -1 if there is
- * none. */
-static int joined_at(const Touched *a, const Touched *b, Analyzer *facts) {
-  int at = -1;
-  for (int i = 0; i < a->lo.len; i++) {
-    Node *lo = a->lo.at[i], *hi = a->hi.at[i], *lo2 = b->lo.at[i], *hi2 = b->hi.at[i];
-    if (arith_can_prove_equal(facts, lo, lo2) && arith_can_prove_equal(facts, hi, hi2)) continue;
-    if (at >= 0) return -1;
-    at = i;
-    Node *next = expr_add(hi, int_imm(hi->dtype, 1, hi->span));
-    if (!arith_can_prove(facts, expr_binary(NK_LE, lo, lo2, lo->span)) ||
-        !arith_can_prove(facts, expr_binary(NK_LE, lo2, next, lo->span)) ||
-        !arith_can_prove(facts, expr_binary(NK_LE, hi, hi2, lo->span)))
-      return -1;
-  }
-  return at;
-}
-
-void touched_add_part(TouchedVec *parts, Touched part, Analyzer *facts) {
-  for (int i = 0; i < parts->len; i++)
-    for (int swapped = 0; swapped < 2; swapped++) {
-      const Touched *a = swapped ? &part : &parts->at[i], *b = swapped ? &parts->at[i] : &part;
-      int at = joined_at(a, b, facts);
-      if (at < 0) continue;
-      Touched both = {
-          .buffer = a->buffer, .lo = a->lo, .first = a->first, .last = a->last, .exact = true};
-      for (int k = 0; k < a->hi.len; k++) vec_push(&both.hi, (k == at ? b : a)->hi.at[k]);
-      parts->at[i] = vec_last(parts);
-      parts->len--;
-      touched_add_part(parts, both, facts);
-      return;
-    }
-  vec_push(parts, part);
-}
-
 /* ---- steps apart ---- */
 
 /* Does what one step touches in some dimension end before what the next one touches begins? */

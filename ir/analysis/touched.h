@@ -23,10 +23,6 @@ void touch_region(Touched *t, Node *region, const Map *bindings, NodeVec loops, 
 void touch(Touched *t, const BlockRealize *r, Node *region, NodeVec loops, Analyzer *facts);
 /* As Ranges; a dimension that is not known, or not less than the buffer's, is whole. */
 NodeVec touched_ranges(const Touched *t, Analyzer *facts);
-typedef VEC(Touched) TouchedVec;
-/* Adds a part that is exact, and ends nowhere but at its lo and hi, to others, and makes one of
- * those that together have no gap. */
-void touched_add_part(TouchedVec *parts, Touched part, Analyzer *facts);
 /* What each step of the loop (the region is told in terms of its variable) touches is known to be
  * apart from what all other steps do. */
 bool touched_apart(const Touched *t, const For *loop, Analyzer *facts);

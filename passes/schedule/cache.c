@@ -11,6 +11,18 @@ static Node *cache_buffer(ScheduleCall *c, const Node *of, const char *scope) {
                     c->span);
 }
 
+/* ---- regions ---- */
+
+/* Adds the regions of a buffer that a block reads, or writes, below a level of its place. */
+static void touch_below(Touched *t, const Place *p, int level, NodeVec regions, Analyzer *facts) {
+  NodeVec loops = {0};
+  for (int i = level; i < p->path.len; i++)
+    if (IS(For, p->path.at[i])) vec_push(&loops, p->path.at[i]);
+  for each (Node *, r, &regions)
+    if (AS(BufferRegion, *r)->buffer == t->buffer)
+      touch(t, AS(BlockRealize, realize_of(p)), *r, loops, facts);
+}
+
 /* ---- the copying block ---- */
 
 /* The predicate, and that a value of the range is neither before `first` nor behind `last` (NULL:
@@ -258,16 +270,27 @@ void primitive_cache_read(ScheduleCall *c) {
   Touched touched = {.buffer = k.buffer};
   Node *behind, *loop = loop_before_user(&k, &first, level, users, &behind);
   if (loop) touch_written(c, &k, &first, level, &touched, behind, facts);
-  bool is_read = !loop;
   for each (Node *, u, &users) {
     if (loop) break;
-    is_read = is_read && reads_all_declared(*u, k.buffer);
     Place user = place_of(c, k.ref->func, *u);
-    touch_below(&touched, &user, shared_levels(&user, &first, level), AS(Block, *u)->reads, facts);
+    int shared = 0; /* statements around both it and the copy */
+    while (shared < level && user.path.at[shared] == first.path.at[shared]) shared++;
+    touch_below(&touched, &user, shared, AS(Block, *u)->reads, facts);
   }
   need_known_region(c, &k, &first, level, &touched);
-  if (!is_read || !touched.exact) need_all_there(c, &first, level, &touched, facts);
   finish_cache(c, &k, &first, level, &touched, users, false, facts);
+}
+
+/* Is the buffer the scope's own, and copied back when all steps of its writer, which leave out
+ * nothing, are done? Then what lies between the elements is nobody's. */
+static bool is_copied_at_once(const Cache *k, int level, Analyzer *facts) {
+  const BlockRealize *r = AS(BlockRealize, realize_of(&k->place));
+  bool own = false;
+  if (!is_domain_bound(r, r->predicate, facts)) return false;
+  for each (Node *, a, &AS(Block, k->scope)->alloc_buffers) own |= *a == k->buffer;
+  for (int i = level - 1; own && k->place.path.at[i] != k->scope; i--)
+    own = !IS(For, k->place.path.at[i]);
+  return own;
 }
 
 void primitive_cache_write(ScheduleCall *c) {
@@ -292,7 +315,7 @@ void primitive_cache_write(ScheduleCall *c) {
   Analyzer *facts = facts_at(&outer);
   Touched touched = {.buffer = k.buffer};
   touch_below(&touched, &k.place, level, b->writes, facts);
-  if (!touched.exact)
+  if (!touched.exact && !is_copied_at_once(&k, level, facts))
     schedule_fail(c, k.ref->node, "block '%s' is not known to write all of a region of '%s' here",
                   b->name, AS(Buffer, k.buffer)->name);
   need_all_written(c, k.ref->node, k.buffer);
@@ -329,7 +352,6 @@ void primitive_cache_inplace(ScheduleCall *c) {
   if (is_partial && !touched.exact)
     schedule_fail(c, k.ref->node, "block '%s' is not known to use all of a region of '%s' here",
                   b->name, AS(Buffer, k.buffer)->name);
-  need_all_there(c, &k.place, level, &touched, facts);
   const char *name = AS(Buffer, k.to)->name;
   Node *in, *out, *cond = condition_at(&k.place, level);
   Node *front = copy_nest(c, name, k.buffer, k.to, &touched, facts, cond, &in);

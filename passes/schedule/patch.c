@@ -81,6 +81,14 @@ void patch(Patch *p, const char *func) {
 
 /* ---- what is copied back ---- */
 
+void need_all_written(ScheduleCall *c, Node *block, const Node *buffer) {
+  for each (Node *, w, &AS(Block, block)->writes)
+    if (AS(BufferRegion, *w)->buffer == buffer && !writes_all(block, *w, arith_new()))
+      schedule_fail(c, block,
+                    "block '%s' is not known to write all that it declares of '%s' in each step",
+                    AS(Block, block)->name, AS(Buffer, (Node *)(uintptr_t)buffer)->name);
+}
+
 /* Does a loop around the scope, or a variable of a block from the scope on, move the value? */
 static bool is_moved_outside(const Place *p, const Node *scope, Node *value) {
   for (int i = 0; i < p->path.len; i++) {

@@ -137,15 +137,6 @@ static void need_written(Reindex *r) {
   need_all_written(r->call, r->ref->node, r->buffer);
 }
 
-/* What the block declares but may not read was written before. */
-static void need_readable(const Reindex *r, int level) {
-  Touched t = {.buffer = r->buffer};
-  Place outer = place_prefix(&r->place, level + 1);
-  Analyzer *facts = facts_at(&outer);
-  touch_below(&t, &r->place, level, r->block->reads, facts);
-  need_all_there(r->call, &r->place, level, &t, facts);
-}
-
 /* ---- the copy ---- */
 
 /* An index of the old buffer stays inside it. */
@@ -239,7 +230,6 @@ static void finish_reindex(Reindex *r, Node *new) {
   int level = level_of(&r->place, r->scope, users_apart(r));
   if (!stands_in_loop(r, level)) need_all_run(r);
   if (!r->reads) need_written(r);
-  else if (!reads_all_declared(r->ref->node, r->buffer)) need_readable(r, level);
   Node *nest = copying_nest(r, new, level, &made);
   Map redirected = {0};
   map_set(&redirected, r->ref->node, r->ref->node);

@@ -200,22 +200,8 @@ void patch(Patch *p, const char *func);
  * of `apart`, or an element of the innermost sequence that is so. */
 int level_of(const Place *p, Node *scope, NodeVec apart);
 Place place_prefix(const Place *p, int n); /* its first n statements */
-
-/* ---- what was written (written.c) ---- */
-
-/* Does each run of the block write, or read, all that it declares of the buffer? */
-bool writes_all_declared(Node *block, const Node *buffer);
-bool reads_all_declared(Node *block, const Node *buffer);
 /* Refuses a block that may leave out some of what it is said to write of the buffer. */
 void need_all_written(ScheduleCall *c, Node *block, const Node *buffer);
-/* Adds the regions of a buffer that a block reads, or writes, below a level of its place. */
-void touch_below(Touched *t, const Place *p, int level, NodeVec regions, Analyzer *facts);
-/* How many statements stand around both a place and what is at a level of another one. */
-int shared_levels(const Place *a, const Place *b, int level);
-/* Refuses a copy, at a level of a block's place, of what is touched: it also takes what lies
- * between the elements that are used, and what is declared but not read. Blocks beside, or beside
- * what is around, must have written it. */
-void need_all_there(ScheduleCall *c, const Place *p, int level, const Touched *t, Analyzer *facts);
 /* Refuses the block of a place if one run of its scope does not do all steps of its reduction. */
 void need_whole_reduction(ScheduleCall *c, const Place *p);
 

@@ -1,5 +1,6 @@
 /* access.c -- loads and stores: each index is checked against its dimension, the bytes against the
- * memory that they lie in, and what is read must have been written.
+ * memory that they lie in, and what is read must have been written. A value that only moves into
+ * memory of the program itself may not be: what was never written there counts as not written here.
  *
  * A vector index makes a vector access, element by element. A predicate masks lanes: what is masked
  * out is not touched, and a load gives 0 there. */
@@ -160,14 +161,18 @@ static inline void note_access(const Access *a, Memory *m, const char *at, const
     traffic_note(a->site, m, at, a->view->nbytes, a->is_shared);
 }
 
-/* NULL: nothing can be read. */
-static const char *to_read(const Access *a, const View *v, const Scalar *index) {
+/* NULL: nothing can be read. holes: of the element's lanes, to be set where nothing was written;
+ * NULL: that is a fault. */
+static const char *to_read(const Access *a, const View *v, const Scalar *index, bool *holes) {
   char *at = checked(a, v, index);
   Memory *m = v->memory;
   if (!at) return NULL;
   note_access(a, m, at, index, false);
-  if (m && m->shadow && !all_written(m->shadow + (at - m->lo), a->view->nbytes))
-    not_written(a, at, index);
+  if (!m || !m->shadow) return at;
+  const unsigned char *shadow = m->shadow + (at - m->lo);
+  if (all_written(shadow, a->view->nbytes)) return at;
+  if (!holes || async_pending(at)) return not_written(a, at, index), at;
+  for (int j = 0; j < a->elem_lanes; j++) holes[j] = !all_written(shadow + j * a->size, a->size);
   return at;
 }
 
@@ -182,10 +187,10 @@ static char *to_write(const Access *a, const View *v, const Scalar *index) {
   return at;
 }
 
-static inline void mark_written(const View *v, const char *at, int n) {
+static inline void mark_written(const View *v, const char *at, int n, bool is_hole) {
   Memory *m = v->memory;
   if (m && interp->checker) product_changed(m, at, n);
-  if (m && m->shadow) memset(m->shadow + (at - m->lo), 1, (size_t)n);
+  if (m && m->shadow) memset(m->shadow + (at - m->lo), !is_hole, (size_t)n);
 }
 
 /* ---- loads ---- */
@@ -194,6 +199,7 @@ typedef struct LoadCode {
   Code code;
   Access access;
   CastOp *cast; /* to the dtype of the load, or NULL */
+  bool moves;   /* its value is only stored */
 } LoadCode;
 
 static Scalar finish(const LoadCode *n, Scalar v) {
@@ -206,7 +212,7 @@ static Scalar eval_load(const Code *c, Frame *f) {
   Scalar index[a->index.len + 1];
   if (a->predicate && !code_eval(a->predicate, f).i) return (Scalar){0};
   for (int i = 0; i < a->index.len; i++) index[i] = code_eval(a->index.at[i], f);
-  const char *at = to_read(a, view_of(a, f), index);
+  const char *at = to_read(a, view_of(a, f), index, n->moves ? f->holes : NULL);
   if (!at) return (Scalar){0};
   Scalar v = a->load(at);
   return n->cast ? finish(n, v) : v;
@@ -267,7 +273,7 @@ static void lanes_load(const Code *c, Frame *f, Scalar *out) {
   memset(out, 0, sizeof *out * (size_t)c->t.lanes);
   for (int k = 0; k < a->indices; k++) {
     if (!select_element(a, &x, k)) continue;
-    const char *at = to_read(a, v, one);
+    const char *at = to_read(a, v, one, n->moves && f->holes ? f->holes + k * a->elem_lanes : NULL);
     for (int j = 0; at && j < a->elem_lanes; j++) {
       int lane = k * a->elem_lanes + j;
       if (lane_is_on(a, &x, lane)) out[lane] = finish(n, a->load(at + j * a->size));
@@ -310,20 +316,43 @@ typedef struct StoreStep {
   Step step;
   Access access;
   const Code *value;
+  bool moves; /* the value, or parts of it: see let_move() */
 } StoreStep;
+
+/* A value of as many lanes that is a load, or a choice of loads, moves, though its dtype changes.
+ */
+static bool let_move(const Code *value, int lanes) {
+  const Code *from[2];
+  bool moves = value->eval == eval_load;
+  if (value->t.lanes != lanes) return false;
+  if (moves) ((LoadCode *)(uintptr_t)value)->moves = true;
+  for (int i = code_choices(value, from); i-- > 0;) moves |= let_move(from[i], lanes);
+  return moves;
+}
+
+/* What others see must have been written: found by a second look at the value. */
+static bool can_have_hole(const StoreStep *n, Frame *f, const View *v) {
+  if (v->memory && v->memory->block) return true;
+  LANES(again, n->value->t.lanes);
+  code_lanes(n->value, f, n->value->t.lanes, again);
+  return false;
+}
 
 static Status run_store(const Step *s, Frame *f) {
   const StoreStep *n = (const StoreStep *)s;
   const Access *a = &n->access;
   Scalar index[a->index.len + 1];
+  bool hole = false;
+  if (n->moves) f->holes = &hole;
   Scalar v = code_eval(n->value, f);
+  f->holes = NULL;
   if (a->predicate && !code_eval(a->predicate, f).i) return GO_ON;
   for (int i = 0; i < a->index.len; i++) index[i] = code_eval(a->index.at[i], f);
   const View *view = view_of(a, f);
   char *at = to_write(a, view, index);
   if (!at) return GO_ON;
   a->store(at, v);
-  mark_written(view, at, a->size);
+  mark_written(view, at, a->size, hole && can_have_hole(n, f, view));
   return GO_ON;
 }
 
@@ -336,7 +365,11 @@ static Status run_store_lanes(const Step *s, Frame *f) {
   LANES(mask, a->predicate ? lanes : 1);
   LANES(value, lanes);
   Indices x = {.one = one, .lanes = index, .mask = mask};
+  bool holes[lanes];
+  memset(holes, 0, sizeof holes);
+  if (n->moves) f->holes = holes;
   code_lanes(n->value, f, lanes, value);
+  f->holes = NULL;
   eval_indices(a, f, &x);
   const View *v = view_of(a, f);
   split_rows(a, v, &x);
@@ -347,7 +380,7 @@ static Status run_store_lanes(const Step *s, Frame *f) {
       int lane = k * a->elem_lanes + j;
       if (!lane_is_on(a, &x, lane)) continue;
       a->store(at, value[lane]);
-      mark_written(v, at, a->size);
+      mark_written(v, at, a->size, holes[lane] && can_have_hole(n, f, v));
     }
   }
   return GO_ON;
@@ -361,6 +394,7 @@ const Step *compile_store(Compiler *c, BufferStore *n) {
   if (step->value->t.lanes != 1 && step->value->t.lanes != lanes)
     fault(c->span, "a store of %s to %d lanes of '%s'", dtype_text(step->value->t), lanes,
           name_of(&step->access));
+  step->moves = let_move(step->value, lanes);
   if (lanes > 1) step->step.run = run_store_lanes;
   return &step->step;
 }

@@ -220,6 +220,15 @@ static const Code *compile_choice(Compiler *c, Node *n, Node *cond, Node *then, 
               ->code;
 }
 
+int code_choices(const Code *c, const Code **from) {
+  const ChoiceCode *n = (const ChoiceCode *)c;
+  if (c->eval == eval_cast) return from[0] = ((const CastCode *)c)->value, 1;
+  if (c->eval != eval_if || n->cond->t.lanes > 1) return 0;
+  from[0] = n->then;
+  from[1] = n->orelse;
+  return 2;
+}
+
 static const Code *compile_if(Compiler *c, Call *n) {
   if (n->args.len != 3) unsupported(c->span, "T.if_then_else without three arguments");
   return compile_choice(c, &n->node, n->args.at[0], n->args.at[1], n->args.at[2], true);

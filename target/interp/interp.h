@@ -8,9 +8,9 @@
  * float, float64 as double, smaller floats as their bits; pointers as addresses. A vector is an
  * array of them. Memory holds values as the llvm back end lays them out.
  *
- * What is undefined elsewhere is an error here: an index outside a buffer, a read of what was never
- * written, division by zero, a shift by more than the width. Everything else agrees with
- * target/llvm/.
+ * What is undefined elsewhere is an error here: an index outside a buffer, a value of what was
+ * never written (access.c), division by zero, a shift by more than the width. Everything else
+ * agrees with target/llvm/.
  *
  * Errors are raised; entry.c stops them at the border of the runtime. What a call made (memory,
  * objects, frames of the runtime) is freed there, or where the function that made it ends. */
@@ -176,6 +176,7 @@ struct Frame {
   Scalar *slots;
   View *views;
   Memory **memories; /* of allocations, used again when they are reached again */
+  bool *holes;       /* of the lanes that move: those which were never written */
   Scalar result;
 };
 
@@ -254,6 +255,9 @@ const Code *compile_int(Compiler *c, Node *n);            /* its value as int64;
 const Code *compile_condition(Compiler *c, Node *n);
 const Code *code_constant(DataType t, Scalar value);
 const Code *code_cast(const Code *c, DataType t);
+/* The values (how many, 2 at most) that a T.if_then_else chooses from, of which it looks at one, or
+ * that a cast is of; 0: it is neither. */
+int code_choices(const Code *c, const Code **from);
 const Code *compile_ramp(Compiler *c, Ramp *n);
 const Code *compile_broadcast(Compiler *c, Broadcast *n);
 const Code *compile_shuffle(Compiler *c, Shuffle *n);

@@ -76,11 +76,14 @@ static LLVMValueRef spread_pointers(Gen *g, LLVMValueRef pointers, int indices, 
   return LLVMBuildInBoundsGEP2(g->b, type, bases, &steps, 1, "");
 }
 
-/* Are all lanes from this index on elements of an array on the stack? */
-static bool is_in_own_array(Gen *g, LLVMValueRef base, Node *index, int lanes) {
+/* Are all lanes from this index on, of the dtype, elements of an array of that dtype on the stack?
+ */
+static bool is_in_own_array(Gen *g, LLVMValueRef base, Node *index, DataType lane, int lanes) {
   if (!LLVMIsAAllocaInst(base)) return false;
   LLVMTypeRef array = LLVMGetAllocatedType(base);
-  if (LLVMGetTypeKind(array) != LLVMArrayTypeKind) return false;
+  if (LLVMGetTypeKind(array) != LLVMArrayTypeKind ||
+      LLVMGetElementType(array) != type_in_memory(g, lane))
+    return false;
   Range64 r = range_of(&g->f->ranges, index);
   uint64_t count = LLVMGetArrayLength2(array);
   return r.lo >= 0 && count <= INT32_MAX && r.hi <= (int64_t)count - lanes;
@@ -107,7 +110,7 @@ static Access access_new(Gen *g, Node *n, Node *buffer, const NodeVec *indices, 
     a.pointer = spread_pointers(g, a.pointer, index->dtype.lanes, elem);
   a.mask = gen_mask(g, predicate, lanes);
   a.may_touch = a.mask && dense && elem.lanes == 1 &&
-                is_in_own_array(g, gen_expr(g, b->data), AS(Ramp, index)->base, lanes);
+                is_in_own_array(g, gen_expr(g, b->data), AS(Ramp, index)->base, elem, lanes);
   /* What a predicate masks out may lie outside the buffer. */
   if (a.mask && LLVMIsAGetElementPtrInst(a.pointer)) LLVMSetIsInBounds(a.pointer, false);
   return a;
@@ -287,7 +290,7 @@ static Node *touch_all_lanes(Mutator *m, Node *n) {
   if (!same || b->elem.lanes > 1 || load->indices.len != 1 || !is_dense_ramp(load->indices.at[0]))
     return n;
   Ramp *r = AS(Ramp, flat_index(n, b, &load->indices));
-  if (!is_in_own_array(f->g, gen_expr(f->g, b->data), r->base, r->lanes)) return n;
+  if (!is_in_own_array(f->g, gen_expr(f->g, b->data), r->base, b->elem, r->lanes)) return n;
   return expr_load(load->buffer, load->indices, n->span);
 }
 
