@@ -124,8 +124,10 @@ static int write_value(Writer *w, Value v) {
   if (v.type == &type_dict) return write_dict(w, v);
   if (value_is_none(v) || value_is_integer(v) || v.type == &type_float || v.type == &type_str)
     return add_entry(w, entry_of("value", v, w->span));
+  if (value_is_target(v, w->span)) return write_node(w, to_attr(v, w->span));
   raise("TypeError", w->span,
-        "save_json takes nodes, and lists, tuples and dicts of nodes, numbers and texts; found %s",
+        "save_json takes nodes, targets, and lists, tuples and dicts of nodes, numbers and texts; "
+        "found %s",
         value_type_name(v));
 }
 
@@ -268,17 +270,23 @@ static Value read_entry_node(const Reader *r, Value entry) {
   return value_node(n);
 }
 
+/* For values around nodes: what scripts know as no node is none. */
+static Value value_at(const Reader *r, Value number) {
+  Value v = made_at(r, number);
+  return value_is_node(v, NK_TargetAttr) ? from_attr(v.node) : v;
+}
+
 static Value read_dict(const Reader *r, Value numbers) {
   Value out = value_dict();
   const ValueVec *at = items(r, numbers);
   for (int i = 0; i + 1 < at->len; i += 2)
-    value_dict_set(out, made_at(r, at->at[i]), made_at(r, at->at[i + 1]), r->span);
+    value_dict_set(out, value_at(r, at->at[i]), value_at(r, at->at[i + 1]), r->span);
   return out;
 }
 
 static ValueVec read_items(const Reader *r, Value numbers) {
   ValueVec out = {0};
-  for each (Value, x, items(r, numbers)) vec_push(&out, made_at(r, *x));
+  for each (Value, x, items(r, numbers)) vec_push(&out, value_at(r, *x));
   return out;
 }
 
@@ -304,5 +312,5 @@ Value nodes_from_json(Value entries, Value sum, Span span) {
     Value v = read_entry(&r, *e);
     vec_push(&r.made, v);
   }
-  return vec_last(&r.made);
+  return value_at(&r, value_int(r.made.len - 1));
 }
