@@ -60,9 +60,8 @@ static void set_item(Value v, Value index, Value x, Span span) {
     return;
   }
   View *part = get_item(v, index, span).object;
-  Value from = x.type == &type_memoryview ? memoryview_bytes(x, span) : x;
-  StrObject *b =
-      value_bytes(value_as_bytes(from, span)->text, value_as_bytes(from, span)->len).object;
+  StrObject *from = value_as_bytes(x, span);
+  StrObject *b = value_bytes(from->text, from->len).object; /* x may be what is changed */
   if ((int64_t)b->len != part->len)
     raise("ValueError", span, "memoryview assignment: %zu bytes for %lld", b->len,
           (long long)part->len);
