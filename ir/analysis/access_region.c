@@ -288,7 +288,7 @@ static Node *region_of(Scan *s, Access *a) {
   Buffer *b = AS(Buffer, a->buffer);
   NodeVec region = {0};
   for (int i = 0; i < b->shape.len; i++) {
-    Node *min = a->lo.at[i], *extent = b->shape.at[i];
+    Node *min = i < a->lo.len ? a->lo.at[i] : NULL, *extent = b->shape.at[i];
     if (!min || !a->hi.at[i]) min = int_imm(extent->dtype, 0, b->node.span);
     else if (a->hi.at[i] == min) extent = int_imm(min->dtype, 1, min->span);
     else {

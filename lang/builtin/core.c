@@ -49,15 +49,9 @@ static Value builtin_repr(BuiltinCall *c) {
   return value_str_take(&out);
 }
 
-/* The text of repr with \x, \u or \U for all that is not ASCII. */
 static Value builtin_ascii(BuiltinCall *c) {
   Str out = {0};
-  const char *text = value_repr(c->args[0]);
-  for (size_t n; *text; text += n) {
-    uint32_t code = utf8_decode(text, &n);
-    if (code < 0x80) str_add_char(&out, (char)code);
-    else str_printf(&out, code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x", code);
-  }
+  value_add_ascii(c->args[0], &out);
   return value_str_take(&out);
 }
 

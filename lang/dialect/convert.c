@@ -279,8 +279,7 @@ Node *dict_from_value(Value dict, Span span) {
   return out;
 }
 
-/* Is it a tvm.target.Target? */
-static bool is_target(Value v, Span span) {
+bool value_is_target(Value v, Span span) {
   return v.type == &type_instance && library_is_loaded("tvm.target") &&
          value_is_instance(v, library_attr("tvm.target", "Target"), span);
 }
@@ -308,7 +307,7 @@ Node *to_attr(Value v, Span span) {
     return MAKE(Array, span, VOID_TYPE, .items = items, .is_tuple = false);
   }
   if (v.type == &type_node) return v.node;
-  if (is_target(v, span)) return target_attr(v, span);
+  if (value_is_target(v, span)) return target_attr(v, span);
   cannot(v, "an attribute value (a number, text, a list, a dict)", span);
 }
 

@@ -40,6 +40,7 @@ NodeVec to_sinfos(Value v, Span span); /* one, or a list, or the fields of a tup
 /* Are the types of a call those of outputs? Several are one tuple in scripts. */
 bool call_has_outputs(const Node *op);
 const char *builtin_of_op(const char *name); /* if_then_else of tir.if_then_else, tirx. or bare */
+bool value_is_target(Value v, Span span);    /* a tvm.target.Target? */
 Node *to_attr(Value v, Span span);           /* numbers, text, lists, dicts, None, nodes */
 Value from_attr(Node *attr);
 Value int_of_imm(const Node *imm); /* of an IntImm */

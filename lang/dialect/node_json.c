@@ -6,11 +6,12 @@
  * An entry is a node, its fields as node.def names them, or a value of the script around nodes:
  * {"list": [...]}, {"tuple": [...]}, {"dict": [key, value, ...]}, {"value": 1.5}. Entries name
  * others by number, which come before them; the last one is the whole. What is shared is one entry,
- * so that variables stay what they are. The sum keeps out what was changed by hand: a node whose
- * fields hold what they may not is no fault that every pass looks for. */
+ * so that variables stay what they are. The sum tells a file that was cut or changed; what it says
+ * may still come from another version or an enemy, so that each node is looked at as it is made. */
 #include "ir/print/metadata.h"
 #include "lang/dialect/node_class.h"
 #include "ir/support/stack.h"
+#include <limits.h>
 #include <zlib.h>
 
 static Value json_call(const char *name, Value x, Span span) {
@@ -123,8 +124,10 @@ static int write_value(Writer *w, Value v) {
   if (v.type == &type_dict) return write_dict(w, v);
   if (value_is_none(v) || value_is_integer(v) || v.type == &type_float || v.type == &type_str)
     return add_entry(w, entry_of("value", v, w->span));
+  if (value_is_target(v, w->span)) return write_node(w, to_attr(v, w->span));
   raise("TypeError", w->span,
-        "save_json takes nodes, and lists, tuples and dicts of nodes, numbers and texts; found %s",
+        "save_json takes nodes, targets, and lists, tuples and dicts of nodes, numbers and texts; "
+        "found %s",
         value_type_name(v));
 }
 
@@ -136,57 +139,76 @@ Value tvm_save_json(BuiltinCall *call) {
   return json_call("dumps", whole, call->span);
 }
 
-/* ---- reading: the sum says that entries are as they were written ---- */
+/* ---- reading ---- */
 
 typedef struct Reader {
   ValueVec made; /* what entries became */
   Span span;
 } Reader;
 
-static Value made_at(const Reader *r, Value number) {
-  return r->made.at[value_as_int(number, "the number of an entry", r->span)];
+static int64_t number(const Reader *r, Value v, int64_t min, int64_t max) {
+  int64_t i = value_as_int(v, "a number of the JSON", r->span);
+  if (i < min || i > max)
+    raise("ValueError", r->span, "the JSON has the number %lld where it must be from %lld to %lld",
+          (long long)i, (long long)min, (long long)max);
+  return i;
 }
 
-static Node *node_at(const Reader *r, Value number) {
-  return value_is_none(number) ? NULL : made_at(r, number).node;
+static Value made_at(const Reader *r, Value v) {
+  return r->made.at[number(r, v, 0, r->made.len - 1)];
+}
+
+static Node *node_at(const Reader *r, Value v) {
+  if (value_is_none(v)) return NULL;
+  Value made = made_at(r, v);
+  if (made.type != &type_node)
+    raise("ValueError", r->span, "the JSON has a %s where a node must be", value_type_name(made));
+  return made.node;
+}
+
+static const ValueVec *items(const Reader *r, Value v) {
+  if (v.type != &type_list)
+    raise("ValueError", r->span, "the JSON has a %s where a list must be", value_type_name(v));
+  return value_items(v);
 }
 
 static void read_node(const Reader *r, void *at, Value v) { *(Node **)at = node_at(r, v); }
 static void read_nodes(const Reader *r, void *at, Value v) {
   NodeVec out = {0};
-  for each (Value, x, value_items(v)) vec_push(&out, node_at(r, *x));
+  for each (Value, x, items(r, v)) vec_push(&out, node_at(r, *x));
   *(NodeVec *)at = out;
 }
-static const char *text_or_null(Value v) {
-  return value_is_none(v) ? NULL : str_intern(value_text(v));
+static const char *text_or_null(const Reader *r, Value v) {
+  return value_is_none(v) ? NULL : str_intern(value_as_text(v, "a text of the JSON", r->span));
 }
 static void read_text(const Reader *r, void *at, Value v) {
-  (void)r;
-  *(const char **)at = text_or_null(v);
+  *(const char **)at = text_or_null(r, v);
 }
 static void read_texts(const Reader *r, void *at, Value v) {
-  (void)r;
   StrVec out = {0};
-  for each (Value, x, value_items(v)) vec_push(&out, text_or_null(*x));
+  for each (Value, x, items(r, v)) vec_push(&out, text_or_null(r, *x));
   *(StrVec *)at = out;
 }
-static int64_t number(const Reader *r, Value v) { return value_as_int(v, "a field", r->span); }
 static void read_ints(const Reader *r, void *at, Value v) {
   IntVec out = {0};
-  for each (Value, x, value_items(v)) vec_push(&out, (int)number(r, *x));
+  for each (Value, x, items(r, v)) vec_push(&out, (int)number(r, *x, INT_MIN, INT_MAX));
   *(IntVec *)at = out;
 }
 static void read_dtype(const Reader *r, void *at, Value v) {
   *(DataType *)at = to_dtype(v, r->span);
 }
 static void read_bool(const Reader *r, void *at, Value v) { *(bool *)at = value_truth(v, r->span); }
-static void read_int(const Reader *r, void *at, Value v) { *(int *)at = (int)number(r, v); }
-static void read_int64(const Reader *r, void *at, Value v) { *(int64_t *)at = number(r, v); }
+static void read_int(const Reader *r, void *at, Value v) {
+  *(int *)at = (int)number(r, v, INT_MIN, INT_MAX);
+}
+static void read_int64(const Reader *r, void *at, Value v) {
+  *(int64_t *)at = number(r, v, INT64_MIN, INT64_MAX);
+}
 static void read_double(const Reader *r, void *at, Value v) {
   *(double *)at = value_as_float(v, "a field", r->span);
 }
 static void read_enum(const Reader *r, void *at, Value v) {
-  *(unsigned *)at = (unsigned)number(r, v);
+  *(unsigned *)at = (unsigned)number(r, v, 0, UINT_MAX);
 }
 static void read_data(const Reader *r, void *at, Value v) {
   *(const ConstData **)at = AS(Constant, tensor_of_text(v, r->span).node)->data;
@@ -227,11 +249,12 @@ static Value get(Value entry, const char *key) { return value_dict_get(entry, va
 
 /* Operators are told from each other by their address: there is one node of each name. */
 static Value read_entry_node(const Reader *r, Value entry) {
-  const char *name = value_text(get(entry, "kind"));
+  const char *name = value_as_text(get(entry, "kind"), "a node's kind", r->span);
   int kind = kind_named(name);
   if (kind == NK_COUNT)
     raise("ValueError", r->span, "there are no nodes of kind '%s' in this version", name);
-  if (kind == NK_Op) return value_node(op_get(value_text(get(entry, "name"))));
+  if (kind == NK_Op)
+    return value_node(op_get(value_as_text(get(entry, "name"), "an operator's name", r->span)));
   Node *n = gc_alloc(node_size((NodeKind)kind));
   Value dtype = get(entry, "dtype");
   *n = (Node){(uint16_t)kind, dtype.type ? to_dtype(dtype, r->span) : VOID_TYPE, r->span};
@@ -240,29 +263,44 @@ static Value read_entry_node(const Reader *r, Value entry) {
     if (!v.type) raise("ValueError", r->span, "%s has a field '%s' in this version", name, f->name);
     read_field(r, n, f, v);
   }
+  const char *misfit = node_misfit(n);
+  if (misfit)
+    raise("ValueError", r->span, "the JSON has a %s whose field '%s' holds what it must not", name,
+          misfit);
   return value_node(n);
+}
+
+/* For values around nodes: what scripts know as no node is none. */
+static Value value_at(const Reader *r, Value number) {
+  Value v = made_at(r, number);
+  return value_is_node(v, NK_TargetAttr) ? from_attr(v.node) : v;
 }
 
 static Value read_dict(const Reader *r, Value numbers) {
   Value out = value_dict();
-  ValueVec *at = value_items(numbers);
+  const ValueVec *at = items(r, numbers);
   for (int i = 0; i + 1 < at->len; i += 2)
-    value_dict_set(out, made_at(r, at->at[i]), made_at(r, at->at[i + 1]), r->span);
+    value_dict_set(out, value_at(r, at->at[i]), value_at(r, at->at[i + 1]), r->span);
   return out;
 }
 
 static ValueVec read_items(const Reader *r, Value numbers) {
   ValueVec out = {0};
-  for each (Value, x, value_items(numbers)) vec_push(&out, made_at(r, *x));
+  for each (Value, x, items(r, numbers)) vec_push(&out, value_at(r, *x));
   return out;
 }
 
 static Value read_entry(const Reader *r, Value entry) {
+  if (entry.type != &type_dict)
+    raise("ValueError", r->span, "the JSON has a %s where an entry must be",
+          value_type_name(entry));
   if (get(entry, "kind").type) return read_entry_node(r, entry);
   if (get(entry, "list").type) return value_list(read_items(r, get(entry, "list")));
   if (get(entry, "tuple").type) return value_tuple(read_items(r, get(entry, "tuple")));
   if (get(entry, "dict").type) return read_dict(r, get(entry, "dict"));
-  return get(entry, "value");
+  Value v = get(entry, "value");
+  if (!v.type) raise("ValueError", r->span, "the JSON has an entry that is nothing");
+  return v;
 }
 
 Value nodes_from_json(Value entries, Value sum, Span span) {
@@ -274,5 +312,5 @@ Value nodes_from_json(Value entries, Value sum, Span span) {
     Value v = read_entry(&r, *e);
     vec_push(&r.made, v);
   }
-  return vec_last(&r.made);
+  return value_at(&r, value_int(r.made.len - 1));
 }

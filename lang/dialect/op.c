@@ -48,6 +48,12 @@ static void read_library_file(const StdlibFile *f, Env *env) {
 
 extern Value op_definition_attr(const Node *op, const char *name) {
   const OpInfo *info = op_info_of(op);
+  if (str_same(name, "is_pure") && str_begins(AS(Op, op)->name, "relax.")) {
+    NodeVec infos = NODES(sinfo_object());
+    Node *call =
+        MAKE(RelaxCall, op->span, VOID_TYPE, .op = (Node *)(uintptr_t)op, .sinfo_args = infos);
+    return value_bool(!relax_call_has_effects(call));
+  }
   if (!info) return value_absent();
   if (str_same(name, "pattern")) return value_str(info->pattern);
   if (str_same(name, "mixed_precision")) return value_str(info->mixed_precision);

@@ -69,15 +69,20 @@ static void declare(DimScan *scan, const char *name, DataType t, Span span) {
   env_set(scan->env, name, value_node(var));
 }
 
-/* In a compound such as "n * 2", only scalar parameters, which may come later, are declared. */
-static void declare_params_in(DimScan *scan, const char *text, Span span) {
+/* In a compound such as "n * 2", the scalar parameters, which may come later, are declared, and in
+ * tensor programs whatever nothing else is called. */
+static void declare_names_in(DimScan *scan, const char *text, Span span) {
+  char before = ' ';
   for (const char *c = text; *c;) {
     size_t n = 0;
     while (isalnum((unsigned char)c[n]) || c[n] == '_') n++;
-    const char *name = n ? str_intern_n(c, n) : NULL;
-    DataType t;
-    if (name && param_dtype(scan->def, name, &t)) declare(scan, name, t, span);
+    bool is_name = n && !isdigit((unsigned char)*c) && before != '.';
+    const char *name = is_name ? str_intern_n(c, n) : NULL;
+    DataType t = scan->quoted;
+    bool is_open = dtype_equal(t, INT32) && name && !env_find(scan->env, name);
+    if (name && (param_dtype(scan->def, name, &t) || is_open)) declare(scan, name, t, span);
     c += n ? n : 1;
+    before = c[-1];
   }
 }
 
@@ -85,7 +90,7 @@ static void declare_params_in(DimScan *scan, const char *text, Span span) {
  * so doesn't count. */
 static void declare_quoted(DimScan *scan, Ast *item) {
   const char *text = AST_AS(Str, item)->text;
-  if (!is_identifier(text)) return declare_params_in(scan, text, item->span);
+  if (!is_identifier(text)) return declare_names_in(scan, text, item->span);
   const char *name = str_intern(text);
   Value *known = graph && graph->outer ? env_find(scan->env, name) : NULL;
   bool outer = known && value_is_node(*known, NK_Var);

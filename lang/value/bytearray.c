@@ -110,8 +110,13 @@ static void del_item(Value v, Value index, Span span) {
 
 static Value binary(AstOp op, Value a, Value b, Span span) {
   bool bytes = plain(a).type == &type_bytes && plain(b).type == &type_bytes;
+  bool viewed = plain(a).type == &type_bytes && b.type == &type_memoryview;
+  if (op == AST_MOD && a.type == &type_bytearray) {
+    StrObject *made = value_binary(op, plain(a), b, span).object;
+    return new_array(made->text, made->len);
+  }
   bool repeated = op == AST_MUL && (value_is_integer(a) || value_is_integer(b));
-  if (!(op == AST_ADD && bytes) && !repeated) return value_absent();
+  if (!(op == AST_ADD && (bytes || viewed)) && !repeated) return value_absent();
   StrObject *made = value_binary(op, plain(a), plain(b), span).object;
   return a.type == &type_bytes ? as_bytes(value_of(&type_bytes, made))
                                : new_array(made->text, made->len);

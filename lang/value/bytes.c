@@ -10,7 +10,12 @@ Value value_bytes(const void *data, size_t n) {
   return value_of(&type_bytes, NEW(BytesObject, .text = str_copy_n(data, n), .len = n));
 }
 
+bool value_is_bytes_like(Value v) {
+  return v.type == &type_bytes || v.type == &type_bytearray || v.type == &type_memoryview;
+}
+
 StrObject *value_as_bytes(Value v, Span span) {
+  if (v.type == &type_memoryview) return memoryview_bytes(v, span).object;
   if (v.type != &type_bytes && v.type != &type_bytearray) /* which begins as bytes do */
     raise("TypeError", span, "a bytes-like object is required, not '%s'", value_type_text(v));
   return v.object;
@@ -68,16 +73,21 @@ static Value iter(Value v, Span span) {
 
 static bool contains(Value v, Value x, Span span) {
   BytesObject *b = bytes_of(v);
-  if (x.type == &type_bytes)
-    return !bytes_of(x)->len || memmem(b->text, b->len, bytes_of(x)->text, bytes_of(x)->len);
+  if (value_is_bytes_like(x)) {
+    StrObject *part = value_as_bytes(x, span);
+    return !part->len || memmem(b->text, b->len, part->text, part->len);
+  }
   return memchr(b->text, byte_of(x, span), b->len) != NULL;
 }
 
 static Value binary(AstOp op, Value a, Value b, Span span) {
   Str out = {0};
-  if (op == AST_ADD && a.type == &type_bytes && b.type == &type_bytes) {
+  if (op == AST_MOD && a.type == &type_bytes) return bytes_percent(a, b, span);
+  if (op == AST_ADD && a.type == &type_bytes &&
+      (b.type == &type_bytes || b.type == &type_memoryview)) {
+    StrObject *more = value_as_bytes(b, span);
     str_add_n(&out, bytes_of(a)->text, bytes_of(a)->len);
-    str_add_n(&out, bytes_of(b)->text, bytes_of(b)->len);
+    str_add_n(&out, more->text, more->len);
     return take(&out);
   }
   Value bytes = a.type == &type_bytes ? a : b, count = a.type == &type_bytes ? b : a;

@@ -136,11 +136,12 @@ static Value join(BuiltinCall *c) {
   ValueVec parts = value_to_vec(c->args[0], c->spans[0]);
   Str out = {0};
   for (int i = 0; i < parts.len; i++) {
-    if (parts.at[i].type != &type_bytes && parts.at[i].type != &type_bytearray)
+    if (!value_is_bytes_like(parts.at[i]))
       raise("TypeError", c->spans[0], "sequence item %d: expected bytes, %s found", i,
             value_type_text(parts.at[i]));
     if (i) str_add_n(&out, bytes_of(c->self)->text, bytes_of(c->self)->len);
-    str_add_n(&out, bytes_of(parts.at[i])->text, bytes_of(parts.at[i])->len);
+    BytesObject *part = value_as_bytes(parts.at[i], c->spans[0]);
+    str_add_n(&out, part->text, part->len);
   }
   return take(&out);
 }
@@ -182,13 +183,34 @@ static Value as_text(BuiltinCall *c) {
   CallArgs args = {.span = c->span};
   for (int i = 0; i < builtin_signature(c->builtin)->params.len && c->args[i].type; i++) {
     if (c->args[i].type == &type_str) value_as_bytes(c->args[i], c->spans[i]);
-    bool bytes = c->args[i].type == &type_bytes || c->args[i].type == &type_bytearray;
-    Value x = bytes ? text_of(c->args[i].object) : c->args[i];
+    Value x = c->args[i];
+    if (value_is_bytes_like(x)) x = text_of(value_as_bytes(x, c->spans[i]));
     vec_push(&args.positional, x);
   }
   Value self = text_of(bytes_of(c->self));
   return bytes_from(
       value_call(builtin_method(str_methods, STR_METHODS, self, c->builtin->name), &args));
+}
+
+Value bytes_as_text(Value bytes, Span span) { return text_of(value_as_bytes(bytes, span)); }
+Value bytes_of_text(Value text) { return bytes_from(text); }
+
+Value bytes_percent(Value format, Value args, Span span) {
+  return bytes_from(format_percent(bytes_as_text(format, span), args, true, span));
+}
+
+/* translate(table, delete): what is deleted is looked for before it is translated. */
+static Value translate(BuiltinCall *c) {
+  BytesObject *b = bytes_of(c->self), *omitted = c->args[1].type ? bytes_arg(c, 1) : NULL;
+  BytesObject *table = value_is_none(c->args[0]) ? NULL : bytes_arg(c, 0);
+  if (table && table->len != 256)
+    raise("ValueError", c->spans[0], "translation table must be 256 characters long");
+  Str out = {0};
+  for (size_t i = 0; i < b->len; i++) {
+    if (omitted && memchr(omitted->text, b->text[i], omitted->len)) continue;
+    str_add_char(&out, table ? table->text[(unsigned char)b->text[i]] : b->text[i]);
+  }
+  return take(&out);
 }
 
 const Builtin bytes_methods[] = {
@@ -232,6 +254,8 @@ const Builtin bytes_methods[] = {
     {"strip", "bytes=None, /", as_text, "without these bytes at both ends"},
     {"swapcase", "", as_text, "lower and upper case exchanged"},
     {"title", "", as_text, "each word capitalised"},
+    {"translate", "table, /, delete?", translate,
+     "each byte exchanged for that of a table of 256, or none of those to delete"},
     {"upper", "", as_text, "ASCII letters in upper case"},
     {"zfill", "width, /", as_text, "zeros in front, after a sign"},
 };

@@ -12,6 +12,7 @@ typedef struct Percent {
   Value args; /* a tuple, or the only one */
   int next;
   Str out;
+  bool of_bytes;
   Span span;
 } Percent;
 
@@ -88,6 +89,13 @@ static void percent_int(Percent *p, FormatSpec *s, Value v) {
 static void percent_char(Percent *p, FormatSpec *s, Value v) {
   v = value_plain(v);
   s->precision = -1;
+  if (p->of_bytes && value_is_integer(v)) {
+    if (v.type != &type_int || v.integer < 0 || v.integer > 255)
+      raise("OverflowError", p->span, "%%c arg not in range(256)");
+    char byte = (char)v.integer;
+    v = value_bytes(&byte, 1);
+  }
+  if (p->of_bytes) v = bytes_as_text(v, p->span);
   if (v.type == &type_str && str_length(v.object) == 1)
     return format_add_text(&p->out, value_text(v), value_str_object(v)->len, s);
   if (!value_is_integer(v)) raise("TypeError", p->span, "%%c requires int or char");
@@ -99,7 +107,7 @@ static void percent_char(Percent *p, FormatSpec *s, Value v) {
 
 static void percent_convert(Percent *p, FormatSpec *s, Value v) {
   Str text = {0};
-  if (s->zero && s->align == '>' && !strchr("srac", s->type)) s->align = '=', s->fill[0] = '0';
+  if (s->zero && s->align == '>' && !strchr("bsrac", s->type)) s->align = '=', s->fill[0] = '0';
   switch (s->type) {
   case 'i':
   case 'u':
@@ -115,9 +123,17 @@ static void percent_convert(Percent *p, FormatSpec *s, Value v) {
   case 'G':
     return format_add_float(&p->out, value_as_float(v, "the value of a float format", p->span), s);
   case 'c': return percent_char(p, s, v);
-  case 's': value_add_str(v, &text); break;
+  case 'b':
+    if (!p->of_bytes) raise("ValueError", p->span, "unsupported format character 'b'");
+    /* fall through */
+  case 's': value_add_str(p->of_bytes ? bytes_as_text(v, p->span) : v, &text); break;
   case 'r':
-  case 'a': value_add_repr(v, &text); break;
+    if (!p->of_bytes) {
+      value_add_repr(v, &text);
+      break;
+    }
+    /* fall through */
+  case 'a': value_add_ascii(v, &text); break;
   default: raise("ValueError", p->span, "unsupported format character '%c'", s->type);
   }
   format_add_text(&p->out, str_text(&text), text.len, s);
@@ -133,12 +149,13 @@ static Value percent_key(Percent *p) {
     raise("TypeError", p->span, "format requires a mapping");
   p->at++;
   Value key = value_str_n(start, (size_t)(p->at - 1 - start));
-  return value_get_item(p->args, key, p->span);
+  return value_get_item(p->args, p->of_bytes ? bytes_of_text(key) : key, p->span);
 }
 
-Value format_percent(Value format, Value args, Span span) {
+Value format_percent(Value format, Value args, bool of_bytes, Span span) {
   StrObject *f = format.object;
-  Percent p = {.at = f->text, .end = f->text + f->len, .args = args, .span = span};
+  Percent p = {
+      .at = f->text, .end = f->text + f->len, .args = args, .of_bytes = of_bytes, .span = span};
   bool by_key = false;
   while (p.at < p.end) {
     const char *percent = memchr(p.at, '%', (size_t)(p.end - p.at));

@@ -23,7 +23,7 @@ static char *byte_at(const View *w, int64_t i, Span span) {
   return (char *)(uintptr_t)b->text + at;
 }
 
-static Value as_bytes(Value v, Span span) {
+Value memoryview_bytes(Value v, Span span) {
   View *w = view_of(v, span);
   Str out = {0};
   for (int64_t i = 0; i < w->len; i++) str_add_char(&out, *byte_at(w, i, span));
@@ -60,9 +60,8 @@ static void set_item(Value v, Value index, Value x, Span span) {
     return;
   }
   View *part = get_item(v, index, span).object;
-  Value from = x.type == &type_memoryview ? as_bytes(x, span) : x;
-  StrObject *b =
-      value_bytes(value_as_bytes(from, span)->text, value_as_bytes(from, span)->len).object;
+  StrObject *from = value_as_bytes(x, span);
+  StrObject *b = value_bytes(from->text, from->len).object; /* x may be what is changed */
   if ((int64_t)b->len != part->len)
     raise("ValueError", span, "memoryview assignment: %zu bytes for %lld", b->len,
           (long long)part->len);
@@ -70,12 +69,14 @@ static void set_item(Value v, Value index, Value x, Span span) {
 }
 
 static int64_t length(Value v, Span span) { return view_of(v, span)->len; }
-static Value iter(Value v, Span span) { return value_iter(as_bytes(v, span), span); }
+static Value iter(Value v, Span span) { return value_iter(memoryview_bytes(v, span), span); }
 static bool contains(Value v, Value x, Span span) {
-  return value_contains(as_bytes(v, span), x, span);
+  return value_contains(memoryview_bytes(v, span), x, span);
 }
 
-static Value plain(Value v) { return v.type == &type_memoryview ? as_bytes(v, (Span){0}) : v; }
+static Value plain(Value v) {
+  return v.type == &type_memoryview ? memoryview_bytes(v, (Span){0}) : v;
+}
 static bool equal(Value a, Value b) {
   if (!((View *)a.object)->owner.type) return value_same(a, b);
   return value_equal(plain(a), plain(b));
@@ -90,12 +91,12 @@ static bool leave(Value v, Error *raised, Span span) {
 
 /* ---- attributes and methods ---- */
 
-static Value to_bytes(BuiltinCall *c) { return as_bytes(c->self, c->span); }
+static Value to_bytes(BuiltinCall *c) { return memoryview_bytes(c->self, c->span); }
 static Value to_list(BuiltinCall *c) {
-  return value_list(value_to_vec(as_bytes(c->self, c->span), c->span));
+  return value_list(value_to_vec(memoryview_bytes(c->self, c->span), c->span));
 }
 static Value hex(BuiltinCall *c) {
-  Value f = value_get_attr(as_bytes(c->self, c->span), str_intern("hex"), c->span);
+  Value f = value_get_attr(memoryview_bytes(c->self, c->span), str_intern("hex"), c->span);
   return value_call_with(f, 0, NULL, c->span);
 }
 static Value release(BuiltinCall *c) { return leave(c->self, NULL, c->span), value_none(); }

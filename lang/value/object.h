@@ -267,9 +267,16 @@ size_t utf8_encode(uint32_t c, char out[4]);
 uint32_t utf8_decode(const char *text, size_t *size);
 enum { STR_METHODS = 46 }; /* rows of str_methods; checked at start */
 extern const Builtin str_methods[STR_METHODS];
-enum { BYTES_METHODS = 39 }; /* rows of bytes_methods; checked at start */
+enum { BYTES_METHODS = 40 }; /* rows of bytes_methods; checked at start */
 extern const Builtin bytes_methods[BYTES_METHODS];
-StrObject *value_as_bytes(Value v, Span span); /* raises TypeError unless it is bytes */
+/* Raises TypeError unless it is bytes, a bytearray or, of which this is a copy, a memoryview. */
+StrObject *value_as_bytes(Value v, Span span);
+bool value_is_bytes_like(Value v);
+Value memoryview_bytes(Value v, Span span);               /* a copy */
+Value bytes_percent(Value format, Value args, Span span); /* b"..." % args */
+Value bytes_as_text(Value bytes,
+                    Span span);  /* a character for each byte: ASCII, or a private one */
+Value bytes_of_text(Value text); /* the inverse */
 void str_add_python_repr(Str *out, const char *text, size_t len);
 Value str_binary(AstOp op, Value a, Value b, Span span);
 
@@ -285,7 +292,8 @@ bool unicode_is_alpha(uint32_t c), unicode_is_space(uint32_t c), unicode_is_digi
 void format_float(Str *out, double x, const char *spec, Span span);
 void format_int(Str *out, Value x, const char *spec, Span span);
 void format_text(Str *out, const char *text, size_t len, const char *spec, Span span);
-Value format_percent(Value format, Value args, Span span);
+/* of_bytes: the texts stand for bytes, as bytes_as_text makes them, and so must arguments. */
+Value format_percent(Value format, Value args, bool of_bytes, Span span);
 Value format_call(const char *format, size_t len, const Value *args, int n, Value named, Span span);
 
 /* ---- exceptions (eval/exceptions.c) ---- */

@@ -161,7 +161,7 @@ static Value repeat(StrObject *s, int64_t n, Span span) {
 }
 
 Value str_binary(AstOp op, Value a, Value b, Span span) {
-  if (op == AST_MOD && a.type == &type_str) return format_percent(a, b, span);
+  if (op == AST_MOD && a.type == &type_str) return format_percent(a, b, false, span);
   if (op == AST_MUL && a.type == &type_str && value_is_integer(b))
     return repeat(a.object, value_as_int(b, "", span), span);
   if (op == AST_MUL && value_is_integer(a))

@@ -65,6 +65,15 @@ const char *value_repr(Value v) {
   return str_text(&out);
 }
 
+void value_add_ascii(Value v, Str *out) {
+  const char *text = value_repr(v);
+  for (size_t n; *text; text += n) {
+    uint32_t code = utf8_decode(text, &n);
+    if (code < 0x80) str_add_char(out, (char)code);
+    else str_printf(out, code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x", code);
+  }
+}
+
 const char *value_to_str(Value v) {
   if (v.type == &type_str) return value_str_object(v)->text;
   Str out = {0};

@@ -167,6 +167,7 @@ bool value_same(Value a, Value b);                        /* a is b */
 uint64_t value_hash(Value v, Span span);                  /* raises TypeError if not hashable */
 int value_order(Value a, Value b, Span span);             /* by `<`: -1, 0 (neither less), 1 */
 void value_add_repr(Value v, Str *out);
+void value_add_ascii(Value v, Str *out); /* repr, with \x, \u or \U for all that is not ASCII */
 void value_add_str(Value v, Str *out);
 void value_del_item(Value v, Value index, Span span);
 void value_set_attr(Value v, const char *name, Value x, Span span);

@@ -83,8 +83,10 @@ static int to_tensor(Pix *words, const Format *f, TvmsTensor **out) {
 static const char *misread(const Pix *image, const DLTensor *bytes) {
   enum { BMP = 1, TIFF_FIRST = 4, TIFF_LAST = 10, GIF = 13, BMP_BITS = 28 };
   int32_t kind = pixGetInputFormat(image);
-  int bits = ((const uint8_t *)shim_data(bytes))[BMP_BITS];
-  if (kind == BMP && (bits == 16 || bits == 32)) return "BMP images of 16 or 32 bits a pixel";
+  if (kind == BMP) { /* other files may be shorter than its header */
+    int bits = ((const uint8_t *)shim_data(bytes))[BMP_BITS];
+    return bits == 16 || bits == 32 ? "BMP images of 16 or 32 bits a pixel" : NULL;
+  }
   if (kind >= TIFF_FIRST && kind <= TIFF_LAST && pixGetSpp(image) == 4)
     return "TIFF images with alpha";
   if (kind == GIF) return "GIF images";
@@ -95,7 +97,7 @@ static int convert(Pix *image, const Format *f, TvmsTensor **out) {
   int32_t depth;
   pixGetDimensions(image, NULL, NULL, &depth);
   Pix *words = pixConvertTo32(image);
-  if (!words) return tvms_set_error("leptonica.decode: out of memory");
+  if (!words) return tvms_set_error("leptonica.decode: the image is too large for the memory");
   int status = to_tensor(words, f ? f : own_format(image, depth), out);
   pixDestroy(&words);
   return status;

@@ -59,6 +59,39 @@ expect 0 'kernel' "$tvms" explain told.onnx --target cuda --dims n=1,m=5 --value
 expect 1 "--values: the model has no input 'q'; it has: x, k" "$tvms" check told.onnx --values q=2
 expect 1 "--values: 'k=two': write NAME=NUMBER or NAME=FILE.npy" "$tvms" check told.onnx --values k=two
 expect 1 "--values: 'x=2': the input is no number, write NAME=FILE.npy" "$tvms" check told.onnx --values x=2
+expect 1 "--values: 'k=3': 'k' is told before" "$tvms" check told.onnx --values k=2,k=3
+expect 1 "--dims: 'n=2': 'n' is told before" "$tvms" check told.onnx --dims n=1,n=2
+expect 1 "--dims: 'm=9223372036854775808': write NAME=NUMBER" "$tvms" check told.onnx --dims m=9223372036854775808
+for number in 2.5 9223372036854775808 1e400; do
+  expect 1 "--values: 'k=$number': no int64 is that number" "$tvms" check told.onnx --dims n=1,m=5 --values k=$number
+done
+expect 0 '' "$tvms" check told.onnx --dims n=1,m=5 --values k=2e0
+cat >kinds.tvms <<'T'
+from encode import data, graph, model, node, tensor, tensor_type, value, write
+import numpy as np
+FLOAT, UINT8, INT64, STRING, BOOL = 1, 2, 7, 8, 9
+of_type = lambda name, field: data(1, name) + data(2, data(field, data(1, tensor_type(FLOAT, [3]))))
+inputs = [of_type("list", 4), of_type("maybe", 9), value("text", STRING, [1])]
+inputs += [value("byte", UINT8, []), value("flag", BOOL, [1]), value("pair", FLOAT, ["n", 3])]
+names = ["text", "byte", "flag", "pair"]
+nodes = [node("SequenceAt", ["list", "zero"], ["item"]), node("OptionalHasElement", ["maybe"], ["has"])]
+nodes += [node("Identity", [name], ["the_" + name]) for name in names]
+outputs = [value(name, FLOAT, []) for name in ["item", "has"] + ["the_" + name for name in names]]
+write("kinds.onnx", model(graph(nodes, inputs, outputs, [tensor("zero", INT64, [], bytes(8))]), opset=18))
+np.save("row.npy", np.zeros(3, "float32"))
+np.save("ints.npy", np.zeros((2, 3), "int32"))
+T
+TVMS_PATH=$tests/../onnx expect 0 '' "$tvms" kinds.tvms
+for told in list=1 maybe=1 text=1; do
+  expect 1 "--values: '$told': the input is no number, write NAME=FILE.pb" "$tvms" check kinds.onnx --values $told
+done
+for told in list=row.npy maybe=ints.npy text=row.npy pair=ints.npy pair=row.npy byte=row.npy; do
+  expect 1 "--values: '$told': the file holds no " "$tvms" check kinds.onnx --values $told
+done
+for told in byte=256 byte=-1 byte=0.5 flag=2; do
+  expect 1 "--values: '$told': no " "$tvms" check kinds.onnx --values $told
+done
+expect 1 '; --values list=FILE.pb makes a constant of an input' "$tvms" check kinds.onnx --values byte=255,flag=1,maybe=row.npy
 expect 1 'told.tvms: --dims and --values are for ONNX models' "$tvms" check told.tvms --dims n=1
 
 # Run: files in, files out.

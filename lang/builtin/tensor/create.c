@@ -296,17 +296,23 @@ static Value triangle(BuiltinCall *c, bool lower) {
 static Value np_tril(BuiltinCall *c) { return triangle(c, true); }
 static Value np_triu(BuiltinCall *c) { return triangle(c, false); }
 
+/* frombuffer(buffer, dtype, count, offset): a count below zero takes all that is left. */
 static Value np_frombuffer(BuiltinCall *c) {
-  if (c->args[0].type != &type_bytes && c->args[0].type != &type_bytearray)
-    raise("TypeError", c->spans[0], "frombuffer() takes bytes, not '%s'",
-          value_type_text(c->args[0]));
-  StrObject *b = c->args[0].object;
+  StrObject *b = value_as_bytes(c->args[0], c->spans[0]);
   DataType t = dtype_arg(c->args[1], c->spans[1]);
-  int64_t size = dtype_nbytes(t), n = (int64_t)b->len / size;
-  if (n * size != (int64_t)b->len)
+  int64_t count = value_as_int(c->args[2], "count", c->spans[2]);
+  int64_t offset = value_as_int(c->args[3], "offset", c->spans[3]);
+  int64_t size = dtype_nbytes(t), len = (int64_t)b->len;
+  if (offset < 0 || offset > len)
+    raise("ValueError", c->spans[3], "offset must be from 0 to the length of the buffer (%lld)",
+          (long long)len);
+  int64_t n = count < 0 ? (len - offset) / size : count;
+  if (count < 0 && n * size != len - offset)
     raise("ValueError", c->span, "buffer size must be a multiple of element size");
+  if (n > (len - offset) / size)
+    raise("ValueError", c->span, "buffer is smaller than requested size");
   Value out = tensor_new(t, 1, &n, c->span);
-  memcpy(view_of(out).data, b->text, b->len);
+  memcpy(view_of(out).data, b->text + offset, (size_t)(n * size));
   return out;
 }
 
@@ -316,7 +322,8 @@ static const Builtin rows[] = {
     {"asarray", "object, dtype=None", np_asarray, "as array, but a tensor stays itself"},
     {"ascontiguousarray", "object, dtype=None", np_ascontiguousarray,
      "as asarray, but with its elements in a row"},
-    {"frombuffer", "buffer, dtype='float64'", np_frombuffer, "the elements that bytes hold"},
+    {"frombuffer", "buffer, dtype='float64', count=-1, offset=0", np_frombuffer,
+     "the elements that bytes hold"},
     {"zeros", "shape, dtype='float64'", np_zeros, "all zero"},
     {"ones", "shape, dtype='float64'", np_ones, "all one"},
     {"empty", "shape, dtype='float64'", np_zeros, "all zero"},
