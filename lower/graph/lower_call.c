@@ -489,7 +489,8 @@ HostValue *graph_closure(GraphLower *g, Node *function, HostValueVec captured) {
   if (!IS(GlobalVar, function) ||
       !IS(Function, module_find(g->module, AS(GlobalVar, function)->name)))
     error_raisef("LowerError", function->span,
-                 "only a graph function of the module can be a value");
+                 "only a graph function of the module can be a value; R.call_tir calls a tensor "
+                 "program");
   for each (HostValue *, v, &captured) {
     Node *b, *t;
     graph_packed(g, *v, &b, &t, h->span);
