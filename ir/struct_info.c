@@ -134,7 +134,18 @@ Node *sinfo_of_result(NodeVec params, Node *body) {
   return sinfo_erase_vars(sinfo_of(body) ? sinfo_of(body) : sinfo_object(), &known);
 }
 
+/* A shape that is a variable tells less than dims do. */
+static bool has_dims_of_variable(Node *given, Node *found) {
+  NodeVec dims;
+  return IS(TensorStructInfo, given) && AS(TensorStructInfo, given)->shape &&
+         !sinfo_tensor_shape(given, &dims) && sinfo_tensor_shape(found, &dims);
+}
+
 Node *sinfo_finer(Node *given, Node *found) {
+  if (has_dims_of_variable(given, found)) {
+    TensorStructInfo *t = AS(TensorStructInfo, given);
+    given = sinfo_tensor_unknown(t->elem, t->ndim, given->span);
+  }
   bool is_finer =
       sinfo_check(given, found, NULL) == SINFO_YES && sinfo_check(found, given, NULL) != SINFO_YES;
   return is_finer ? found : given;

@@ -23,7 +23,21 @@ bool pass_define(const Pass *pass) {
 
 const Pass *pass_at(int i) { return i < passes.len ? passes.at[i] : NULL; }
 
+/* The name of the same pass here. */
+static const char *own_name(const char *name) {
+  static const struct {
+    const char *name, *ours;
+  } aliases[] = {
+#define ALIAS(name, ours) {#name, #ours},
+#include "passes/absent.def"
+  };
+  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+    if (str_same(aliases[i].name, name)) return aliases[i].ours;
+  return name;
+}
+
 const Pass *pass_find(const char *name) {
+  name = own_name(name);
   for each (const Pass *, p, &passes)
     if (str_same((*p)->name, name)) return *p;
   return NULL;

@@ -7,7 +7,7 @@
 
 typedef struct Facts {
   int64_t constants, bytes;
-  Map packed; /* interned names of packed functions that are called */
+  Map needed; /* interned texts: the functions that are called and that the module does not have */
 } Facts;
 
 static WalkResult find_facts(Walker *w, Node *n) {
@@ -16,11 +16,17 @@ static WalkResult find_facts(Walker *w, Node *n) {
     f->constants++;
     f->bytes += (int64_t)AS(AllocateConst, n)->data->nbytes;
   }
-  if (!is_intrin_call(n, "call_extern")) return WALK_ON;
+  if (!is_intrin_call(n, "call_extern") && !is_intrin_call(n, "call_pure_extern")) return WALK_ON;
   NodeVec args = AS(Call, n)->args;
-  bool is_packed = args.len > 2 && IS(StringImm, args.at[0]) && IS(StringImm, args.at[2]) &&
-                   str_same(AS(StringImm, args.at[0])->value, "tvms_call_packed");
-  if (is_packed) map_set(&f->packed, str_intern(AS(StringImm, args.at[2])->value), n);
+  const char *symbol = IS(StringImm, args.at[0]) ? AS(StringImm, args.at[0])->value : "";
+  if (lowered_is_in_library(symbol))
+    map_set(&f->needed, str_intern(str_format("the C function '%s'", symbol)), n);
+  bool is_packed =
+      args.len > 2 && IS(StringImm, args.at[2]) && str_same(symbol, "tvms_call_packed");
+  if (is_packed)
+    map_set(&f->needed,
+            str_intern(str_format("the packed function '%s'", AS(StringImm, args.at[2])->value)),
+            n);
   return WALK_ON;
 }
 
@@ -41,8 +47,8 @@ const char *module_description(Node *lowered, const Target *target, const char *
   str_printf(&s, "constants %lld, %lld bytes%s%s\n", (long long)facts.constants,
              (long long)facts.bytes, params_file(lowered) ? " in " : "",
              params_file(lowered) ? params_file(lowered) : "");
-  for (int i = 0; i < facts.packed.len; i++)
-    str_printf(&s, "needs     the packed function '%s'\n", (const char *)facts.packed.at[i].key);
+  for (int i = 0; i < facts.needed.len; i++)
+    str_printf(&s, "needs     %s\n", (const char *)facts.needed.at[i].key);
   return str_text(&s);
 }
 

@@ -3,6 +3,8 @@
 #include "lower/lower.h"
 #include "target/runtime/tvms.h"
 
+bool lowered_is_in_library(const char *c_function) { return strchr(c_function, ':') != NULL; }
+
 bool lowered_is_packed(PrimFunc *f) { return dict_get_int(f->attrs, "tvms.packed", 0) != 0; }
 
 static bool is_exported(Node *f) {

@@ -8,6 +8,8 @@
 #define EXPORT_PREFIX "__tvms_"
 
 bool lowered_is_packed(PrimFunc *f);
+/* Is a C function "FILE:SYMBOL", of a shared library that is opened when it is called? */
+bool lowered_is_in_library(const char *c_function);
 /* The packed functions with a symbol, in order. Raises where two have the same. */
 NodeVec lowered_exports(Node *module);
 

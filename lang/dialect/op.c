@@ -21,6 +21,7 @@ static const struct {
     {"TensorOrPrim", PARAM_TENSOR_OR_PRIM},
     {"Tensors", PARAM_TENSORS},
     {"Shape", PARAM_SHAPE},
+    {"OpenShape", PARAM_OPEN_SHAPE},
     {"Prim", PARAM_PRIM},
     {"Prims", PARAM_PRIMS},
     {"DTypeValue", PARAM_DTYPE_VALUE},
@@ -181,7 +182,7 @@ Value op_operand_info(const OpParam *p, Node *n) {
   if (tuple)
     raise("TypeError", n->span, "'%s' must be a tuple, found a value of %s", p->name,
           ir_print(info, NULL));
-  if (p->kind == PARAM_SHAPE) return value_node(n);
+  if (op_is_shape(p)) return value_node(n);
   if (p->kind == PARAM_PRIM && IS(PrimStructInfo, info) && AS(PrimStructInfo, info)->value)
     return from_attr(AS(PrimStructInfo, info)->value);
   if (IS(PrimValue, n)) return from_attr(AS(PrimValue, n)->value);

@@ -10,8 +10,9 @@ typedef enum {
   PARAM_TENSOR_OR_PRIM, /* a scalar stands for a tensor of one element */
   PARAM_TENSORS,        /* a tuple of tensors */
   PARAM_SHAPE,
-  PARAM_PRIM,  /* a scalar */
-  PARAM_PRIMS, /* a tuple of scalars */
+  PARAM_OPEN_SHAPE, /* a dim may be -1 while that of others is not known */
+  PARAM_PRIM,       /* a scalar */
+  PARAM_PRIMS,      /* a tuple of scalars */
   PARAM_DTYPE_VALUE,
   PARAM_ANY,
   PARAM_REST, /* *xs: the operands that are left */
@@ -41,6 +42,9 @@ typedef struct OpDefinition {
 } OpDefinition;
 
 static inline OpDefinition *definition_of(const OpInfo *info) { return info->definition; }
+static inline bool op_is_shape(const OpParam *p) {
+  return p->kind == PARAM_SHAPE || p->kind == PARAM_OPEN_SHAPE;
+}
 static inline bool is_operand_kind(OpParamKind kind) { return kind < PARAM_ATTR; }
 
 /* The name as it is written: "R.nn.relu" (the text after "relax."). */

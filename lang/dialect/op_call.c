@@ -103,7 +103,7 @@ static Node *shape_operand(const OpParam *p, Value v, Span span) {
   int64_t dim;
   if (IS(ShapeExpr, shape))
     for each (Node *, d, &AS(ShapeExpr, shape)->values)
-      if (expr_is_const_int(*d, &dim) && dim < 0)
+      if (expr_is_const_int(*d, &dim) && dim < (p->kind == PARAM_OPEN_SHAPE ? -1 : 0))
         raise("ValueError", span, "'%s' must have no negative dim, found %lld", p->name,
               (long long)dim);
   return shape;
@@ -118,7 +118,8 @@ static Node *operand_node(const OpParam *p, Value v, Span span) {
   bool optional = p->kind != PARAM_ANY && value_is_none(p->otherwise);
   if (value_is_none(v) || (optional && is_left_out(v))) return MAKE(None, span, VOID_TYPE);
   switch (p->kind) {
-  case PARAM_SHAPE: return shape_operand(p, v, span);
+  case PARAM_SHAPE:
+  case PARAM_OPEN_SHAPE: return shape_operand(p, v, span);
   case PARAM_PRIMS: return prims(p, v, span);
   case PARAM_DTYPE_VALUE:
     return to_relax(v.type == &type_str ? value_dtype(to_dtype(v, span)) : v, span);

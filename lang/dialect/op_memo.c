@@ -22,7 +22,7 @@ static Known known[PLACES];
 static void add_operand(NodeKey *k, const OpParam *p, Node *n) {
   if (!n || IS(None, n)) return node_key_word(k, 0);
   bool is_seen = IS(ShapeExpr, n) || IS(PrimValue, n) || IS(DataTypeImm, n) || IS(StringValue, n);
-  k->failed |= p->kind == PARAM_SHAPE && !is_seen;
+  k->failed |= op_is_shape(p) && !is_seen;
   node_key_word(k, n->kind);
   node_key_add(k, is_seen ? n : sinfo_of(n));
 }

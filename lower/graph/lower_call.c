@@ -489,7 +489,8 @@ HostValue *graph_closure(GraphLower *g, Node *function, HostValueVec captured) {
   if (!IS(GlobalVar, function) ||
       !IS(Function, module_find(g->module, AS(GlobalVar, function)->name)))
     error_raisef("LowerError", function->span,
-                 "only a graph function of the module can be a value");
+                 "only a graph function of the module can be a value; R.call_tir calls a tensor "
+                 "program");
   for each (HostValue *, v, &captured) {
     Node *b, *t;
     graph_packed(g, *v, &b, &t, h->span);
@@ -522,15 +523,41 @@ static HostValue *attr_value(GraphLower *g, Node *n) {
   }
 }
 
+/* A tensor or a shape of which too little is known for a program; NULL: none. */
+static Node *unknown_operand(NodeVec args) {
+  NodeVec dims;
+  for each (Node *, a, &args) {
+    Node *info = sinfo_of(*a),
+         *inner = IS(Tuple, *a) ? unknown_operand(AS(Tuple, *a)->fields) : NULL;
+    bool is_tensor = IS(TensorStructInfo, info);
+    if (inner) return inner;
+    if (is_tensor &&
+        (!sinfo_tensor_shape(info, &dims) || dtype_is_void(AS(TensorStructInfo, info)->elem)))
+      return *a;
+    if (IS(ShapeStructInfo, info) && !AS(ShapeStructInfo, info)->known) return *a;
+  }
+  return NULL;
+}
+
 /* An operator that no program computes is the packed function of its name: operands, then
  * attributes. */
 static HostValue *call_operator(GraphLower *g, RelaxCall *c, Node *sinfo, const char *name) {
   const char *op = AS(Op, c->op)->name;
   const OpInfo *info = op_info(op);
+  Node *unknown = info && !info->is_packed ? unknown_operand(c->args) : NULL;
+  if (unknown)
+    error_raisef(
+        "LowerError", c->node.span,
+        "operator R.%s can't be compiled for an operand that is %s: R.match_cast tells its "
+        "rank and dtype",
+        op + 6, ir_print(sinfo_of(unknown), NULL));
   if (!info || !info->is_packed)
     error_raisef("LowerError", c->node.span,
-                 "operator R.%s has no compute for these operands, so it can't be compiled",
-                 op + 6);
+                 "operator R.%s has no compute for these operands, so it can't be compiled%s",
+                 op + 6,
+                 info && info->legalize ? "; where dims of operands can't be related, R.match_cast "
+                                          "tells which are equal"
+                                        : "");
   HostValueVec values = values_of(g, c->args, 0);
   for each (const char *, key, &info->attrs)
     vec_push(&values, attr_value(g, dict_get(c->attrs, *key)));

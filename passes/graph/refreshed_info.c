@@ -49,9 +49,31 @@ Node *function_refreshed(Node *n) {
   return gc_copy(&f, sizeof f);
 }
 
+/* A shape with a dim of -1, which its operator infers (OpenShape): it is that of the result. */
+static bool is_open_shape(Node *n) {
+  int64_t dim;
+  if (!IS(ShapeExpr, n)) return false;
+  for each (Node *, d, &AS(ShapeExpr, n)->values)
+    if (expr_is_const_int(*d, &dim) && dim == -1) return true;
+  return false;
+}
+
+static void close_shapes(RelaxCall *c) {
+  NodeVec args = {0}, dims;
+  if (!IS(Op, c->op) || !sinfo_tensor_shape(c->sinfo, &dims)) return;
+  Node *info = MAKE(ShapeStructInfo, c->node.span, VOID_TYPE, .known = true, .values = dims,
+                    .ndim = dims.len);
+  for each (Node *, a, &c->args)
+    vec_push(&args, is_open_shape(*a)
+                        ? MAKE(ShapeExpr, (*a)->span, VOID_TYPE, .sinfo = info, .values = dims)
+                        : *a);
+  c->args = args;
+}
+
 static Node *with_info(Node *n, Node *info) {
   RelaxExpr *copy = gc_copy(n, node_size(n->kind));
   copy->sinfo = info;
+  if (IS(RelaxCall, n)) close_shapes(AS(RelaxCall, &copy->node));
   return &copy->node;
 }
 

@@ -11,3 +11,8 @@ void tvms__pool_end(void) {}
 int tvms__shim_add(const char *name) {
   return tvms_set_error("packed function '%s' is not registered", name);
 }
+
+void *tvms_extern_function(void *slot, void *name) {
+  (void)slot;
+  return tvms_set_error("'%s': there are no shared libraries here", (char *)name), NULL;
+}

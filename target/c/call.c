@@ -63,13 +63,17 @@ static void check_c_type(CGen *g, Node *n, DataType t) {
   c_check_type(g, t, n->span);
 }
 
-static void declare(CGen *g, Call *n, const char *name) {
+static const char *parameter_types(CGen *g, Call *n) {
   Str s = {0};
-  str_printf(&s, "%s%s%s(", c_type(g, n->node.dtype), dtype_is_handle(n->node.dtype) ? "" : " ",
-             name);
   for (int i = 1; i < n->args.len; i++)
     str_printf(&s, "%s%s", i > 1 ? ", " : "", c_type(g, argument_type(n->args.at[i])));
-  str_add(&s, n->args.len > 1 ? ");" : "void);");
+  return n->args.len > 1 ? str_text(&s) : "void";
+}
+
+static void declare(CGen *g, Call *n, const char *name) {
+  Str s = {0};
+  str_printf(&s, "%s%s%s(%s);", c_type(g, n->node.dtype), dtype_is_handle(n->node.dtype) ? "" : " ",
+             name, parameter_types(g, n));
   const char *key = str_intern(name), *old = map_get(&g->externs, key);
   if (old && !str_same(old, str_text(&s)))
     error_raisef("CompileError", n->node.span,
@@ -78,18 +82,31 @@ static void declare(CGen *g, Call *n, const char *name) {
   map_set(&g->externs, key, (void *)(uintptr_t)str_text(&s));
 }
 
+/* A function of a library, whose address stays in a slot of the function: as a pointer of its type.
+ */
+static const char *library_function(CGen *g, Call *n, const char *name) {
+  const char *slot = c_temporary(g), *fn = c_temporary(g), *type = c_type(g, n->node.dtype);
+  c_line(g, "static void *%s;", slot);
+  c_line(g, "void *%s = tvms_extern_function(&%s, %s);", fn, slot, c_string(name));
+  c_fail_if(g, str_format("%s == NULL", fn));
+  return str_format("((%s(*)(%s))(uintptr_t)%s)", type, parameter_types(g, n), fn);
+}
+
 CText c_extern(CGen *g, Call *n, const char *name) {
   const RuntimeFunction *function = runtime_function_find(name);
   if (function) return runtime_call(g, n, function);
-  if (!c_is_identifier(name))
+  bool in_library = lowered_is_in_library(name);
+  if (!in_library && !c_is_identifier(name))
     error_raisef("CompileError", n->node.span, "'%s' can't be the name of a C function", name);
-  if (g->in_process && !dlsym(RTLD_DEFAULT, name))
+  if (g->in_process && !in_library && !dlsym(RTLD_DEFAULT, name))
     error_raisef("CompileError", n->node.span, "there is no C function '%s' in this process", name);
   int count = n->args.len - 1;
   CText *args = NEW_ARRAY(CText, count + 1);
   for (int i = 0; i < count; i++) check_c_type(g, &n->node, argument_type(n->args.at[i + 1]));
   check_c_type(g, &n->node, n->node.dtype);
   c_operands(g, count, n->args.at + 1, args);
+  if (in_library)
+    return c_text(BINDS_ATOM, "%s(%s)", library_function(g, n, name), c_join(count, args));
   if (!is_declared(name)) declare(g, n, name);
   CText v = c_text(BINDS_ATOM, "%s(%s)", name, c_join(count, args));
   if (!is_declared(name) || dtype_is_void(n->node.dtype)) return v;

@@ -5,6 +5,7 @@
  * foreign function is given counts as written after the call. */
 #include "target/interp/interp.h"
 #include "target/abi_table.h"
+#include "target/lowered.h"
 #include <dlfcn.h>
 #include <ffi.h>
 
@@ -20,8 +21,9 @@ struct ExternCode {
   ffi_cif cif;
   ffi_type **types;
   void *address;
-  DataType result; /* of the C function */
-  After *after;    /* or NULL */
+  const char *library_symbol; /* "FILE:SYMBOL" of the address, which a call looks for; or NULL */
+  DataType result;            /* of the C function */
+  After *after;               /* or NULL */
 };
 
 /* ---- the runtime ---- */
@@ -142,7 +144,12 @@ static Scalar eval_extern(const Code *c, Frame *f) {
     args[i] = code_eval(n->args.at[i], f);
     values[i] = &args[i];
   }
-  ffi_call((ffi_cif *)(uintptr_t)&n->cif, FFI_FN(n->address), &result, values);
+  void *address = n->address;
+  if (n->library_symbol)
+    address =
+        tvms_extern_function((void *)(uintptr_t)&n->address, (void *)(uintptr_t)n->library_symbol);
+  if (!address) fault_runtime(c->span);
+  ffi_call((ffi_cif *)(uintptr_t)&n->cif, FFI_FN(address), &result, values);
   for (int i = 0; i < n->args.len; i++)
     if (dtype_is_handle(n->args.at[i]->t)) memory_written(args[i].p);
   Scalar v = result_of(n->result, &result);
@@ -169,8 +176,10 @@ const Code *compile_extern(Compiler *c, Call *n) {
     code->result = runtime_function_result(function);
     code->address = address_of(function->address);
   } else {
-    code->address = dlsym(RTLD_DEFAULT, name);
-    if (!code->address) fault(c->span, "there is no C function '%s' in this process", name);
+    if (lowered_is_in_library(name)) code->library_symbol = name;
+    else code->address = dlsym(RTLD_DEFAULT, name);
+    if (!code->address && !code->library_symbol)
+      fault(c->span, "there is no C function '%s' in this process", name);
     for (int i = 1; i < n->args.len; i++) vec_push(&code->args, compile_expr(c, n->args.at[i]));
   }
   prepare(code, c->span);

@@ -176,12 +176,27 @@ static Node *info_of_value(const GraphValue *v, Span span) {
   return sinfo_object();
 }
 
+static Node *need_dim(GraphFrame *g, int axis, int64_t dim, Span span) {
+  if (dim < 0) fault(span, "%s: dim %d of a shape is %lld", g->name, axis, (long long)dim);
+  return int_imm(INT64, dim, span);
+}
+
+static Node *shape_of(NodeVec dims, Span span) {
+  Node *info =
+      MAKE(ShapeStructInfo, span, VOID_TYPE, .known = true, .values = dims, .ndim = dims.len);
+  return MAKE(ShapeExpr, span, VOID_TYPE, .sinfo = info, .values = dims);
+}
+
+/* A dim that is written as -1 is to be inferred. */
 static Node *concrete_shape(GraphFrame *g, NodeVec dims, Span span) {
   NodeVec values = {0};
-  for each (Node *, d, &dims) vec_push(&values, int_imm(INT64, gframe_dim(g, *d, span), span));
-  Node *info =
-      MAKE(ShapeStructInfo, span, VOID_TYPE, .known = true, .values = values, .ndim = values.len);
-  return MAKE(ShapeExpr, span, VOID_TYPE, .sinfo = info, .values = values);
+  int64_t number;
+  for (int i = 0; i < dims.len; i++) {
+    bool is_number = expr_is_const_int(dims.at[i], &number);
+    Node *dim = is_number ? dims.at[i] : need_dim(g, i, gframe_dim(g, dims.at[i], span), span);
+    vec_push(&values, dim);
+  }
+  return shape_of(values, span);
 }
 
 /* A scalar of which only the dtype was known. */
@@ -207,8 +222,8 @@ static Node *concrete_operand(GraphFrame *g, Node *n, Span span) {
   GraphValue v = gframe_eval(g, n, "an operand");
   NodeVec dims = {0};
   for (int i = 0; v.type == TVMS_SHAPE && i < tvms_shape_ndim(v.bits.p); i++)
-    vec_push(&dims, int_imm(INT64, tvms_shape_dims(v.bits.p)[i], span));
-  if (v.type == TVMS_SHAPE) return concrete_shape(g, dims, span);
+    vec_push(&dims, need_dim(g, i, tvms_shape_dims(v.bits.p)[i], span));
+  if (v.type == TVMS_SHAPE) return shape_of(dims, span);
   if (IS(PrimStructInfo, sinfo_of(n)))
     return prim_of_value(&v, AS(PrimStructInfo, sinfo_of(n)), span);
   return MAKE(RelaxVar, span, VOID_TYPE, .sinfo = info_of_value(&v, span), .name = "x");

@@ -131,7 +131,8 @@ static void bind_scalar(const Program *p, Frame *f, const TvmsValue *args, const
              : dtype_is_handle(t) ? TVMS_PTR
              : dtype_is_bool(t)   ? TVMS_BOOL
                                   : TVMS_INT;
-  if (tvms_arg_type(text(p->name), text(param->name), a, k, i, type)) fault_runtime(span);
+  if (tvms_arg_type(text(p->name), text(value_phrase(param->name, true)), a, k, i, type))
+    fault_runtime(span);
   Scalar *slot = &f->slots[param->slot];
   if (type == TVMS_FLOAT) *slot = scalar_from_double(t, tvms_arg_float(a, k, i));
   else if (type == TVMS_PTR) slot->p = args[i].p;
@@ -200,7 +201,8 @@ void program_check(const Program *p, Frame *f, const TvmsValue *args, int n, con
       int64_t want = code_eval(param->view->dims.at[axis], f).i;
       if (((DLTensor *)args[i].p)->shape[axis] == want) continue;
       const char *dim = ir_print(param->view->buffer->shape.at[axis], NULL);
-      tvms_check_dim(text(p->name), text(param->name), args[i].p, axis, want, text(dim));
+      tvms_check_dim(text(p->name), text(value_phrase(param->name, true)), args[i].p, axis, want,
+                     text(dim));
       fault_runtime(span);
     }
   }

@@ -50,14 +50,17 @@ bool gen_allocate(Gen *g, Allocate *n) {
   return false;
 }
 
-LLVMValueRef gen_param_slot(Gen *g, const char *name) {
-  const char *symbol = str_format("param.%s", name);
+LLVMValueRef gen_pointer_slot(Gen *g, const char *symbol) {
   LLVMValueRef slot = LLVMGetNamedGlobal(g->out, symbol);
   if (slot) return slot;
   slot = LLVMAddGlobal(g->out, type_ptr(g), symbol);
   LLVMSetInitializer(slot, LLVMConstNull(type_ptr(g)));
   LLVMSetLinkage(slot, LLVMInternalLinkage);
   return slot;
+}
+
+LLVMValueRef gen_param_slot(Gen *g, const char *name) {
+  return gen_pointer_slot(g, str_format("param.%s", name));
 }
 
 /* Its address is loaded from a slot, which the loader of the module fills. */

@@ -74,11 +74,21 @@ static LLVMValueRef declare_c(Gen *g, const char *name, LLVMTypeRef type) {
   return fn ? fn : LLVMAddFunction(g->out, name, type);
 }
 
+/* A function of a library, whose address stays in a slot of the module. */
+static LLVMValueRef library_function(Gen *g, const char *name) {
+  LLVMValueRef args[] = {gen_pointer_slot(g, str_format("extern.%s", name)), const_text(g, name)};
+  LLVMValueRef fn = gen_runtime_call(g, "tvms_extern_function", 2, args);
+  gen_fail_if(g, LLVMBuildIsNull(g->b, fn, ""));
+  return fn;
+}
+
 LLVMValueRef gen_c_call(Gen *g, const char *name, LLVMTypeRef ret, int n, LLVMValueRef *args) {
   LLVMTypeRef *types = NEW_ARRAY(LLVMTypeRef, n + 1);
   for (int i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
   LLVMTypeRef type = LLVMFunctionType(ret, types, (unsigned)n, false);
-  return LLVMBuildCall2(g->b, type, declare_c(g, name, type), args, (unsigned)n, "");
+  LLVMValueRef fn =
+      lowered_is_in_library(name) ? library_function(g, name) : declare_c(g, name, type);
+  return LLVMBuildCall2(g->b, type, fn, args, (unsigned)n, "");
 }
 
 static void check_c_type(Node *n, DataType t) {
@@ -91,7 +101,7 @@ LLVMValueRef gen_extern(Gen *g, Call *n, const char *name) {
   const RuntimeFunction *function = runtime_function_find(name);
   int count = n->args.len - 1;
   if (function) return gen_runtime_extern(g, n, function);
-  if (g->in_process && !dlsym(RTLD_DEFAULT, name))
+  if (g->in_process && !lowered_is_in_library(name) && !dlsym(RTLD_DEFAULT, name))
     error_raisef("CompileError", n->node.span, "there is no C function '%s' in this process", name);
   LLVMValueRef *args = NEW_ARRAY(LLVMValueRef, count + 1);
   for (int i = 0; i < count; i++) {

@@ -132,6 +132,8 @@ void gen_return(Gen *g, LLVMValueRef status);  /* frees the heap; goes on in a d
 void gen_fail(Gen *g);                         /* frees everything and returns -1; ends the block */
 void gen_fail_if(Gen *g, LLVMValueRef failed); /* i1 */
 void gen_missing_if(Gen *g, LLVMValueRef failed, const char *param); /* a parameter of the module */
+/* A global pointer, NULL first, of the module's own. */
+LLVMValueRef gen_pointer_slot(Gen *g, const char *symbol);
 LLVMValueRef gen_param_slot(Gen *g, const char *name); /* the global that holds its address */
 void gen_raise(Gen *g, const char *kind, const char *message); /* sets the error */
 void gen_out_of_memory_if(Gen *g, LLVMValueRef failed);

@@ -3,7 +3,8 @@
  * "openblas.matmul" is a function of the shim libtvms_openblas.so (shim.h), which is looked for
  * beside the runtime library and the program, where an installation has it, and by the loader.
  * "libmine.so:scale" is the symbol `scale`, a TvmsPackedFunc, of any shared library. What was found
- * is registered, so that it is looked for once. */
+ * is registered, so that it is looked for once. Plain C functions, of T.call_extern, are found by
+ * such names too. */
 #include "target/runtime/shim.h"
 #include "target/runtime/runtime_impl.h"
 #include <ctype.h>
@@ -126,18 +127,34 @@ static int add_shim(const char *function, const char *name) {
   return 0;
 }
 
-static int add_symbol(const char *name, const char *colon) {
+/* The address of "FILE:SYMBOL", whose library stays open; NULL and an error. */
+static void *open_symbol(const char *name, const char *colon) {
   char file[PATH_SIZE];
-  if (colon == name || !colon[1] || (size_t)(colon - name) >= sizeof file)
-    return tvms_set_error("packed function '%s' is not registered", name);
+  if (!colon || colon == name || !colon[1] || (size_t)(colon - name) >= sizeof file)
+    return tvms_set_error("'%s' is no function of a library: FILE:SYMBOL", name), NULL;
   snprintf(file, sizeof file, "%.*s", (int)(colon - name), name);
-  if (strchr(file, '/') && tvms__library_check(file)) return -1;
+  if (strchr(file, '/') && tvms__library_check(file)) return NULL;
   tvms__make_runtime_global();
   void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return tvms_set_error("can't load '%s': %s", file, loader_error());
+  if (!library) return tvms_set_error("can't load '%s': %s", file, loader_error()), NULL;
   void *address = dlsym(library, colon + 1);
-  if (!address)
-    return dlclose(library), tvms_set_error("'%s' has no function '%s'", file, colon + 1);
+  if (!address) tvms_set_error("'%s' has no function '%s'", file, colon + 1), dlclose(library);
+  return address;
+}
+
+void *tvms_extern_function(void *slot, void *name) {
+  void *address = __atomic_load_n((void **)slot, __ATOMIC_ACQUIRE);
+  if (address) return address;
+  pthread_mutex_lock(&lock);
+  address = open_symbol(name, strrchr(name, ':'));
+  pthread_mutex_unlock(&lock);
+  __atomic_store_n((void **)slot, address, __ATOMIC_RELEASE);
+  return address;
+}
+
+static int add_symbol(const char *name, const char *colon) {
+  void *address = open_symbol(name, colon);
+  if (!address) return -1;
   TvmsPackedFunc fn;
   memcpy(&fn, &address, sizeof fn);
   return add_function(name, fn, kDLCPU);

@@ -190,5 +190,14 @@ for target in llvm c; do
 done
 expect 0 '' "$tvms" build plain.tvms -o plain.so
 expect 1 "can't load './plain.so'" "$tvms" use.tvms ./plain.so
+sed 's|"thrice"|"./libmine.so:thrice"|' plain.tvms >named.tvms
+for target in llvm c; do
+  expect 0 '' "$tvms" build named.tvms --target $target -o named.so
+  expect 0 '[3.  7.5]' "$tvms" use.tvms ./named.so
+  expect 0 "needs     the C function './libmine.so:thrice'" "$tvms" inspect named.so
+done
+mv libmine.so away.so
+expect 1 "can't load './libmine.so'" "$tvms" use.tvms ./named.so
+mv away.so libmine.so
 expect 2 "--lib: can't load './nothing.so'" "$tvms" build --lib ./nothing.so plain.tvms -o plain.so
 exit $bad
