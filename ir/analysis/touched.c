@@ -77,11 +77,11 @@ static void join(Touched *t, const Touched *part, Analyzer *facts) {
 
 /* A block that runs under a condition may not reach the ends that its loops do: what it accesses is
  * within what its variables' domains allow. */
-static void clip(const Block *b, const Range *d, Touched *part, Analyzer *facts) {
+static void clip(const Block *b, const Range *d, Touched *part, int dim, Analyzer *facts) {
   Map domains = {0};
   Node *lo = NULL, *hi = NULL, *unused, *one = int_imm(d->extent->dtype, 1, d->node.span);
   Node *last = expr_sub(expr_add(d->min, d->extent), one);
-  Node **least = &vec_last(&part->lo), **greatest = &vec_last(&part->hi);
+  Node **least = &part->lo.at[dim], **greatest = &part->hi.at[dim];
   for each (Node *, v, &b->iter_vars) map_set(&domains, AS(IterVar, *v)->var, AS(IterVar, *v)->dom);
   if (!arith_bounds_over(d->min, &domains, &lo, &unused)) lo = NULL;
   if (!arith_bounds_over(last, &domains, &unused, &hi)) hi = NULL;
@@ -89,8 +89,8 @@ static void clip(const Block *b, const Range *d, Touched *part, Analyzer *facts)
   if (hi && arith_can_prove(facts, expr_binary(NK_LE, hi, *greatest, hi->span))) *greatest = hi;
   bool starts = !lo || arith_can_prove(facts, expr_binary(NK_LE, lo, *least, lo->span));
   bool ends = !hi || arith_can_prove(facts, expr_binary(NK_GE, hi, *greatest, hi->span));
-  vec_last(&part->first) = starts ? NULL : lo;
-  vec_last(&part->last) = ends ? NULL : hi;
+  part->first.at[dim] = starts ? NULL : lo;
+  part->last.at[dim] = ends ? NULL : hi;
 }
 
 static Node *inner_step(Map *inner, Node *extent) {
@@ -178,6 +178,21 @@ static bool is_always_inside(const BlockRealize *r, Node *region, const Map *bin
   return inside;
 }
 
+/* What the indices of a map without gaps run over: bounds may allow more, as those of (a + i) % n
+ * do for a few i. False: a dimension is not known. */
+static bool tighten(Touched *part, const IterMap *map, Analyzer *facts) {
+  for (int i = 0; i < part->lo.len; i++) {
+    Node *lo = part->lo.at[i], *hi = part->hi.at[i], *least, *count;
+    Node *one = int_imm(lo->dtype, 1, lo->span), *length = expr_add(expr_sub(hi, lo), one);
+    if (!map->sums.at[i] || !iter_sum_range(map->sums.at[i], lo->dtype, &least, &count))
+      return false;
+    if (arith_can_prove_equal(facts, count, length)) continue;
+    part->lo.at[i] = arith_simplify(facts, least);
+    part->hi.at[i] = arith_simplify(facts, expr_sub(expr_add(least, count), one));
+  }
+  return true;
+}
+
 /* conditional: what runs the block of the access, if under a condition. */
 static void add_region(Touched *t, const BlockRealize *conditional, Node *region,
                        const Map *bindings, NodeVec loops, Analyzer *facts) {
@@ -205,13 +220,18 @@ static void add_region(Touched *t, const BlockRealize *conditional, Node *region
     vec_push(&part.hi, known ? greatest : NULL);
     vec_push(&part.first, NULL);
     vec_push(&part.last, NULL);
-    if (known && conditional) clip(AS(Block, conditional->block), AS(Range, *d), &part, facts);
   }
   for each (MapEntry, e, &inner)
     if (e->key) map_set(&ranges, e->key, e->value);
-  bool is_point = !ranges.live;
-  part.exact = exact && (is_point || iter_map_detect(mins, &ranges, NULL, facts).surjective) &&
-               (!conditional || is_always_inside(conditional, region, bindings, loops, facts));
+  if (exact && ranges.live) {
+    IterMap map = iter_map_detect(mins, &ranges, NULL, facts);
+    exact = map.surjective && tighten(&part, &map, facts);
+  }
+  NodeVec dims = AS(BufferRegion, region)->region;
+  for (int i = 0; i < dims.len && conditional; i++)
+    if (part.lo.at[i]) clip(AS(Block, conditional->block), AS(Range, dims.at[i]), &part, i, facts);
+  part.exact =
+      exact && (!conditional || is_always_inside(conditional, region, bindings, loops, facts));
   join(t, &part, facts);
 }
 
