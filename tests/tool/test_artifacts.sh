@@ -136,7 +136,8 @@ if has aarch64-linux-gnu-gcc; then
   expect 1 'it is for aarch64, but this process runs on' "$B/deploy" ./arm.so
 fi
 echo 'int tvms_module_info[8] = {99};' >other.c && cc -shared -fPIC other.c -o other.so
-expect 1 "was built for version 99 of the ABI, but this runtime has version 3: build it again" "$B/deploy" ./other.so
+version=$(sed -n 's/^#define TVMS_ABI_VERSION //p' "$root/target/runtime/tvms.h")
+expect 1 "was built for version 99 of the ABI, but this runtime has version $version: build it again" "$B/deploy" ./other.so
 echo 'int nothing;' >plain.c && cc -shared -fPIC plain.c -o plain.so
 expect 1 'is not a module: it has no tvms_module_info' "$B/deploy" ./plain.so
 echo 'int missing(void); void *tvms_module_info = missing;' >needs.c && cc -shared -fPIC needs.c -o needs.so
