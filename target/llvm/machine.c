@@ -30,9 +30,14 @@ void machine_start(void) {
    * written-out products with operands in common, on AVX-512 ("padding" of the tests of
    * MatmulTensorCore, simulated). Rules give programs their vectors; without that pass networks
    * take up to a twentieth longer, and half the time to compile. "default<O3>" overrides the option
-   * of pipelines for it; this one it heeds. */
-  const char *const arguments[] = {"tvms", "-vectorize-slp=false"};
-  LLVMParseCommandLineOptions(2, arguments, NULL);
+   * of pipelines for it; this one it heeds.
+   *
+   * In long blocks of instructions, which unrolled loops make, the scheduler compares each access
+   * of memory with up to so many before it, 1000 if it is not told: a tenth of the time of
+   * compiling resnet50 goes into that, and its code is no faster for it. */
+  static const char *const arguments[] = {
+      "tvms", "-vectorize-slp=false", "-dag-maps-huge-region=200", "-dag-maps-reduction-size=100"};
+  LLVMParseCommandLineOptions(sizeof arguments / sizeof *arguments, arguments, NULL);
   LLVMInitializeAllTargetInfos();
   LLVMInitializeAllTargets();
   LLVMInitializeAllTargetMCs();
