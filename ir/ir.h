@@ -148,6 +148,8 @@ typedef struct Walker {
   bool once;
 } Walker;
 bool walk(Walker *w, Node *n);
+/* Is `part` the node, or below it? Of NULL: no. */
+bool node_mentions(Node *n, const Node *part);
 
 /* Calls visit(context, child) for every SUB, SUBS, DEF, DEFS and USE child, in order. */
 void node_each_child(Node *n, void (*visit)(void *context, Node *child), void *context);

@@ -108,6 +108,20 @@ bool walk(Walker *w, Node *n) {
   return true;
 }
 
+typedef struct Mention {
+  const Node *part;
+} Mention;
+
+static WalkResult stop_at_part(Walker *w, Node *n) {
+  return n == ((Mention *)w->context)->part ? WALK_STOP : WALK_ON;
+}
+
+bool node_mentions(Node *n, const Node *part) {
+  Mention m = {part};
+  Walker w = {.enter = stop_at_part, .context = &m, .once = true};
+  return n && !walk(&w, n);
+}
+
 void node_each_child(Node *n, void (*visit)(void *context, Node *child), void *context) {
   Pending p;
   p.at = p.first;

@@ -70,14 +70,12 @@ static bool lies_within(Order *o, const Touched *part, const Touched *whole) {
 
 /* ---- loads and stores ---- */
 
-static bool is_mentioned(Node *n, Node *var);
-
 /* Every loop has a step, or the region is empty without one. */
 static bool has_steps(Order *o, NodeVec loops, Node *region) {
   for each (Node *, l, &loops) {
     For *f = AS(For, *l);
     bool some = known(o, NK_GT, f->extent, int_imm(f->extent->dtype, 0, f->node.span));
-    if (!some && !is_mentioned(region, f->var)) return false;
+    if (!some && !node_mentions(region, f->var)) return false;
   }
   return true;
 }
@@ -165,7 +163,7 @@ static bool is_implied(Order *o, Node *cond, Node *region, NodeVec *once) {
            is_implied(o, AS(And, cond)->b, region, once);
   if (arith_can_prove(o->facts, cond)) return true;
   Node *loop = loop_at_start(o, cond);
-  if (!loop || is_mentioned(region, AS(For, loop)->var)) return false;
+  if (!loop || node_mentions(region, AS(For, loop)->var)) return false;
   vec_push(once, loop);
   return true;
 }
@@ -301,12 +299,6 @@ bool is_accessed_otherwise(Node *stmt, Node *buffer) {
 }
 
 /* ---- statements ---- */
-
-static WalkResult find_var(Walker *w, Node *n) { return n == w->context ? WALK_STOP : WALK_ON; }
-static bool is_mentioned(Node *n, Node *var) {
-  Walker w = {.enter = find_var, .context = var};
-  return !walk(&w, n);
-}
 
 static void order_for(Order *o, For *f) {
   order_expr(o, f->min);
@@ -453,7 +445,7 @@ static void order_stmt(Order *o, Node *n) {
     return;
   case NK_LetStmt:
     order_expr(o, AS(LetStmt, n)->value);
-    if (expr_effect(AS(LetStmt, n)->value) != EFFECT_PURE && is_mentioned(*rest, o->buffer))
+    if (expr_effect(AS(LetStmt, n)->value) != EFFECT_PURE && node_mentions(*rest, o->buffer))
       o->is_carried = true;
     map_set(&o->bindings, AS(LetStmt, n)->var, substitute(AS(LetStmt, n)->value, &o->bindings));
     order_stmt(o, *rest);

@@ -117,12 +117,6 @@ static bool is_buffer_bound(Node *region, const Map *bindings, Node *cond, Analy
   return implied;
 }
 
-static WalkResult stop_at_var(Walker *w, Node *n) { return n == w->context ? WALK_STOP : WALK_ON; }
-static bool has_var(Node *e, Node *var) {
-  Walker w = {.enter = stop_at_var, .context = var};
-  return !walk(&w, e);
-}
-
 /* Is the variable the leading digit of the index: do elements of its next value follow behind all
  * of this one's? */
 static bool is_leading(const Block *b, Node *index, Node *var, Analyzer *facts) {
@@ -133,7 +127,7 @@ static bool is_leading(const Block *b, Node *index, Node *var, Analyzer *facts) 
   map_set(&none, var, zero);
   for each (Node *, v, &b->iter_vars) map_set(&domains, AS(IterVar, *v)->var, AS(IterVar, *v)->dom);
   Node *step = arith_simplify(facts, expr_sub(substitute(index, &next), index));
-  if (has_var(step, var) || !arith_bounds_over(substitute(index, &none), &domains, &lo, &hi))
+  if (node_mentions(step, var) || !arith_bounds_over(substitute(index, &none), &domains, &lo, &hi))
     return false;
   Node *length = expr_sub(hi, lo);
   return arith_can_prove(facts, expr_binary(NK_LT, length, step, var->span)) ||
@@ -146,8 +140,8 @@ static bool is_cut_at_end(const Block *b, Node *region, Node *var, Analyzer *fac
   int dims = 0;
   for each (Node *, d, &AS(BufferRegion, region)->region) {
     Range *r = AS(Range, *d);
-    if (has_var(r->extent, var)) return false;
-    if (!has_var(r->min, var)) continue;
+    if (node_mentions(r->extent, var)) return false;
+    if (!node_mentions(r->min, var)) continue;
     if (++dims > 1 || !is_leading(b, r->min, var, facts)) return false;
   }
   return true;

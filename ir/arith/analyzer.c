@@ -124,28 +124,10 @@ Content content_of(Analyzer *a, Node *e) {
 
 /* ---- binding ---- */
 
-typedef struct Mention {
-  const Node *var;
-  bool found;
-} Mention;
-
-static WalkResult find_mention(Walker *w, Node *n) {
-  Mention *m = w->context;
-  m->found |= n == m->var;
-  return m->found ? WALK_STOP : WALK_ON;
-}
-
-static bool mentions(Node *e, const Node *var) {
-  Mention m = {var, false};
-  Walker w = {.enter = find_mention, .context = &m};
-  walk(&w, e);
-  return m.found;
-}
-
 static bool fact_mentions(const Fact *f, const Node *var) {
   for each (Node *, t, &f->form.terms)
-    if (mentions(*t, var)) return true;
-  return (f->cond && mentions(f->cond, var)) || (f->about && mentions(f->about, var));
+    if (node_mentions(*t, var)) return true;
+  return (f->cond && node_mentions(f->cond, var)) || (f->about && node_mentions(f->about, var));
 }
 
 /* What was known of an earlier variable of this name is not true of the new one. */
@@ -163,7 +145,7 @@ void arith_bind_range(Analyzer *a, Node *var, Node *min, Node *extent) {
   ConstBound last = bound_add(bound_add(lo, n), (ConstBound){-1, -1});
   Content cm = content_of(a, min), ce = content_of(a, extent);
   bool is_point = expr_is_one(extent) && dtype_equal(min->dtype, var->dtype) && !cm.reads &&
-                  !mentions(min, var);
+                  !node_mentions(min, var);
   VarInfo *info = bind_anew(a, var);
   ConstBound range = {lo.lo, last.hi};
   info->bound = range.lo <= range.hi ? bound_meet(info->bound, range) : info->bound;
@@ -182,7 +164,7 @@ void arith_bind_value(Analyzer *a, Node *var, Node *value) {
   ConstBound b = dtype_is_int(value->dtype) || dtype_is_bool(value->dtype)
                      ? arith_const_bound(a, value)
                      : bound_of_dtype(var->dtype);
-  bool is_value = !c.reads && !c.state && !mentions(value, var);
+  bool is_value = !c.reads && !c.state && !node_mentions(value, var);
   VarInfo *info = bind_anew(a, var);
   info->bound = bound_meet(info->bound, b);
   info->is_symbolic = c.symbol && !c.data;

@@ -60,16 +60,13 @@ static const TreeDecorator *member_decorator(Env *env, AstDef *def, CallArgs *ar
         def->name);
 }
 
-static WalkResult stop_at_var(Walker *w, Node *n) { return n == w->context ? WALK_STOP : WALK_ON; }
-
 /* A scalar parameter, with its name where a buffer's shape mentions it. */
 static Node *scalar_param_info(const PrimFunc *f, Node *param) {
   if (dtype_is_handle(param->dtype)) return sinfo_object();
-  Walker w = {.enter = stop_at_var, .context = param};
   bool is_dim = false;
   for each (Node *, b, &f->buffers)
     if (*b)
-      for each (Node *, d, &AS(Buffer, *b)->shape) is_dim |= !walk(&w, *d);
+      for each (Node *, d, &AS(Buffer, *b)->shape) is_dim |= node_mentions(*d, param);
   return MAKE(PrimStructInfo, f->node.span, VOID_TYPE, .elem = param->dtype,
               .value = is_dim ? param : NULL);
 }

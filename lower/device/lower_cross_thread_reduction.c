@@ -27,7 +27,7 @@ static bool is_thread_loop(const For *f) {
 static bool binds(const Cross *c, Node *var, bool reductions) {
   for (int i = 0; i < c->realize->iter_values.len; i++) {
     bool reduces = AS(IterVar, c->block->iter_vars.at[i])->iter_kind == ITER_REDUCE;
-    if (reduces == reductions && mentions(c->realize->iter_values.at[i], var)) return true;
+    if (reduces == reductions && node_mentions(c->realize->iter_values.at[i], var)) return true;
   }
   return false;
 }
@@ -97,7 +97,7 @@ static WalkResult find_held(Walker *w, Node *n) {
 
 static WalkResult note_loop(Walker *w, Node *n) {
   Cross *c = w->context;
-  if (IS(For, n) && mentions(n, &c->block->node)) vec_push(&c->loops, n);
+  if (IS(For, n) && node_mentions(n, &c->block->node)) vec_push(&c->loops, n);
   return node_is_expr(n) ? WALK_PRUNE : WALK_ON;
 }
 
@@ -174,9 +174,9 @@ static Node *allreduce(Cross *c, Node *in_thread, Node *cross) {
 
 static bool mentions_reduction(Cross *c, Node *n) {
   for each (Node *, l, &c->loops)
-    if (mentions(n, AS(For, *l)->var)) return true;
+    if (node_mentions(n, AS(For, *l)->var)) return true;
   for each (Node *, l, &c->threads)
-    if (mentions(n, AS(For, *l)->var)) return true;
+    if (node_mentions(n, AS(For, *l)->var)) return true;
   return false;
 }
 

@@ -34,13 +34,6 @@ static bool mentions_loops(Chain *c, Node *e) {
   return e && !walk(&w, e);
 }
 
-static WalkResult find_var(Walker *w, Node *n) { return n == w->context ? WALK_STOP : WALK_ON; }
-
-static bool mentions(Node *n, Node *var) {
-  Walker w = {.enter = find_var, .context = var};
-  return !walk(&w, n);
-}
-
 static WalkResult find_other_var(Walker *w, Node *n) {
   if (!IS(Var, n)) return WALK_ON;
   for each (Node *, loop, &((Chain *)w->context)->loops)
@@ -79,7 +72,8 @@ static bool only_reduces(Chain *c) {
     IterVar *v = AS(IterVar, b->iter_vars.at[i]);
     bool reduces = v->iter_kind == ITER_REDUCE;
     Node *value = r->iter_values.at[i];
-    if (reduces ? mentions(b->init, v->var) || mentions_outer(c, value) : mentions_loops(c, value))
+    if (reduces ? node_mentions(b->init, v->var) || mentions_outer(c, value)
+                : mentions_loops(c, value))
       return false;
   }
   return true;

@@ -3,8 +3,8 @@
  * In:  tensors of a known dtype and rank whose dims nothing tells: parameters, and results such as
  *      those of R.unique; shapes of a known rank.
  * Out: a match_cast behind each, whose dims are new variables; uses take what it gives (of a
- *      shape its dims), and the struct info that follows from it. Not: tensors of unknown rank or
- * dtype.
+ *      shape its dims), and the struct info that follows from it.
+ * Not: tensors of unknown rank or dtype.
  *
  * Operators become tensor programs only where dims have names. */
 #include "passes/graph/refreshed_info.h"

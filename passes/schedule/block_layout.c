@@ -10,7 +10,7 @@ static IterKind kind_of(ScheduleCall *c, const Block *b, const IndexMap *map, No
   bool any = false;
   for (int i = 0; i < map->inputs.len; i++) {
     IterKind k = AS(IterVar, b->iter_vars.at[i])->iter_kind;
-    if (!mentions(output, map->inputs.at[i])) continue;
+    if (!node_mentions(output, map->inputs.at[i])) continue;
     if (any && k != kind)
       schedule_fail(c, (Node *)(uintptr_t)&b->node,
                     "%s mixes data-parallel and reduction variables of block '%s'",

@@ -19,7 +19,7 @@ typedef struct Blockize {
 
 static bool mentions_inner(const Blockize *z, Node *n) {
   for each (Node *, l, &z->loops)
-    if (mentions(n, AS(For, *l)->var)) return true;
+    if (node_mentions(n, AS(For, *l)->var)) return true;
   return false;
 }
 
@@ -167,7 +167,7 @@ static Node *tile_init(Blockize *z) {
   }
   for each (Node *, l, &z->loops) {
     bool used = false;
-    for each (Node *, v, &values) used |= mentions(*v, AS(For, *l)->var);
+    for each (Node *, v, &values) used |= node_mentions(*v, AS(For, *l)->var);
     if (used) vec_push(&loops, *l);
   }
   Block init = {.node = z->block->node,
@@ -287,7 +287,7 @@ static Tiles side_by_side(ScheduleCall *c, NodeVec given) {
   NodeVec stmts = statements_at(&t.place);
   for (int i = 0; i < stmts.len; i++)
     for each (Node *, b, &t.blocks)
-      if (mentions(stmts.at[i], *b)) {
+      if (node_mentions(stmts.at[i], *b)) {
         if (t.first < 0) t.first = i;
         t.end = i + 1;
       }

@@ -89,7 +89,7 @@ int level_of(const Place *p, Node *scope, NodeVec apart) {
     if (p->path.at[i] == scope) level = i + 1;
   for (int i = level; i < p->path.len - 1; i++) {
     bool shared = false;
-    for each (Node *, o, &apart) shared |= mentions(p->path.at[i], *o);
+    for each (Node *, o, &apart) shared |= node_mentions(p->path.at[i], *o);
     if (!shared) return IS(SeqStmt, p->path.at[i]) ? i + 1 : i;
     level = i + 1;
   }
@@ -168,7 +168,7 @@ static Node *condition_at(const Place *user, int level) {
   for each (Node *, x, &all) {
     bool inside = false;
     for (int i = level; i < user->path.len; i++)
-      inside |= IS(For, user->path.at[i]) && mentions(*x, AS(For, user->path.at[i])->var);
+      inside |= IS(For, user->path.at[i]) && node_mentions(*x, AS(For, user->path.at[i])->var);
     if (!inside) out = expr_is_one(out) ? *x : expr_and(out, *x);
   }
   return out;
@@ -220,9 +220,9 @@ static Node *loop_before_user(const Cache *k, const Place *p, int level, NodeVec
   for (int i = 0; i < level; i++) {
     Node *loop = p->path.at[i];
     bool writes = false;
-    for each (Node *, r, &k->apart) writes |= IS(For, loop) && mentions(loop, *r);
+    for each (Node *, r, &k->apart) writes |= IS(For, loop) && node_mentions(loop, *r);
     for each (Node *, u, &users)
-      if (writes && !mentions(loop, *u)) {
+      if (writes && !node_mentions(loop, *u)) {
         *user = *u;
         return loop;
       }
@@ -236,7 +236,7 @@ static void touch_written(ScheduleCall *c, const Cache *k, const Place *p, int l
                           Node *user, Analyzer *facts) {
   for each (Node *, w, &k->apart) {
     Node *block = AS(BlockRealize, *w)->block;
-    if (!mentions(p->path.at[level - 1], *w))
+    if (!node_mentions(p->path.at[level - 1], *w))
       schedule_fail(c, user,
                     "block '%s' reads '%s' behind the loop in which it would be copied, but block "
                     "'%s' writes it outside of that loop",

@@ -34,7 +34,7 @@ static bool is_computed(const CacheIndex *x, Node *e) {
   Walker w = {.enter = find_other, .context = x->block};
   if (!walk(&w, e)) return false;
   for each (Node *, v, &x->block->iter_vars)
-    if (mentions(e, AS(IterVar, *v)->var)) return true;
+    if (node_mentions(e, AS(IterVar, *v)->var)) return true;
   return false;
 }
 
@@ -47,7 +47,7 @@ static void note_index(CacheIndex *x, Node *e) {
     }
   Computed c = {.expr = e, .count = 1};
   for each (Node *, v, &x->block->iter_vars)
-    if (mentions(e, AS(IterVar, *v)->var)) vec_push(&c.iters, *v);
+    if (node_mentions(e, AS(IterVar, *v)->var)) vec_push(&c.iters, *v);
   vec_push(&x->found, c);
 }
 

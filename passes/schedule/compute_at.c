@@ -49,7 +49,7 @@ static void span_of_blocks(Node *body, NodeVec blocks, int *first, int *last) {
   *last = -1;
   for (int i = 0; i < stmts.len; i++)
     for each (Node *, b, &blocks)
-      if (mentions(stmts.at[i], *b)) {
+      if (node_mentions(stmts.at[i], *b)) {
         if (i < *first) *first = i;
         *last = i;
       }
@@ -98,7 +98,7 @@ static Move begin_move(ScheduleCall *c, bool reverse) {
 
 static void need_under_loop(const Move *m) {
   for each (Node *, b, &m->related)
-    if (!mentions(AS(For, m->loop)->body, *b))
+    if (!node_mentions(AS(For, m->loop)->body, *b))
       schedule_fail(m->call, *b, "the %s '%s' of block '%s' is not under the loop '%s'",
                     m->reverse ? "producer" : "consumer", AS(Block, *b)->name, m->block->name,
                     AS(Var, AS(For, m->loop)->var)->name);
@@ -130,7 +130,7 @@ static void need_no_conflict(const Move *m) {
 /* The block, or one that it takes values from, that writes elements again with other values, step
  * after step of a loop around them; or NULL. `seen`: blocks that were asked. */
 static Node *rewriting(ScheduleCall *c, const Place *at, Node *block, Node *loop, Map *seen) {
-  if (!mentions(loop, block) || map_has(seen, block)) return NULL;
+  if (!node_mentions(loop, block) || map_has(seen, block)) return NULL;
   map_set(seen, block, block);
   Node *scope = scope_block(at);
   Place place = place_of(c, at->func, loop);
@@ -152,7 +152,7 @@ void need_lasting_producers(ScheduleCall *c, const Place *at, Node *target) {
   NodeVec producers = producers_of(scope, block), loops = loops_around(at);
   for each (Node *, p, &producers)
     for each (Node *, s, &loops) {
-      if (mentions(*s, target)) continue;
+      if (node_mentions(*s, target)) continue;
       Map seen = {0};
       Node *found = rewriting(c, at, *p, *s, &seen);
       if (!found) continue;
@@ -243,7 +243,8 @@ static void need_sums_done(const Move *m, const Place *under) {
     for (int i = 0; i < b->iter_vars.len; i++)
       for each (Node *, l, &around)
         if (AS(IterVar, b->iter_vars.at[i])->iter_kind == ITER_REDUCE &&
-            !expr_is_one(AS(For, *l)->extent) && mentions(r->iter_values.at[i], AS(For, *l)->var))
+            !expr_is_one(AS(For, *l)->extent) &&
+            node_mentions(r->iter_values.at[i], AS(For, *l)->var))
           schedule_fail(
               m->call, *l,
               "block '%s' adds up over the loop '%s': what it computes is not done in a step "
@@ -257,12 +258,12 @@ static void need_sums_done(const Move *m, const Place *under) {
  * done at the new place. */
 static bool runs_more(const Move *m, Node *producer) {
   for each (Node *, s, &m->from.path)
-    if (IS(For, *s) && mentions(*s, producer) && !mentions(*s, m->loop)) return true;
+    if (IS(For, *s) && node_mentions(*s, producer) && !node_mentions(*s, m->loop)) return true;
   BlockRealize *r = AS(BlockRealize, realize_of(&m->from));
   for (int i = 0; i < r->iter_values.len; i++)
     for each (Node *, s, &m->to.path)
       if (AS(IterVar, m->block->iter_vars.at[i])->iter_kind != ITER_SPATIAL && IS(For, *s) &&
-          mentions(*s, producer) && mentions(r->iter_values.at[i], AS(For, *s)->var))
+          node_mentions(*s, producer) && node_mentions(r->iter_values.at[i], AS(For, *s)->var))
         return true;
   return false;
 }
@@ -273,7 +274,7 @@ static void need_ready_producers(const Move *m, const Domain *domains, Analyzer 
   for each (Node *, p, &producers) {
     Node *shared = NULL;
     for each (Node *, s, &m->to.path)
-      if (IS(For, *s) && mentions(*s, *p)) shared = *s;
+      if (IS(For, *s) && node_mentions(*s, *p)) shared = *s;
     if (!shared || !runs_more(m, *p)) continue;
     for each (Node *, r, &m->block->reads) {
       Node *buffer = AS(BufferRegion, *r)->buffer;
@@ -359,7 +360,7 @@ static void finish_move(Move *m) {
   if (at < lowest || at > highest)
     schedule_fail(c, loop, "index must be from %d to %d, or -1 or -2, but is %d", lowest, highest,
                   index);
-  if (mentions(body, gone)) schedule_fail(c, loop, "the block stands under the loop already");
+  if (node_mentions(body, gone)) schedule_fail(c, loop, "the block stands under the loop already");
   take_out(c, &m->from, NULL);
   m->to = loop_arg(c, 1);
   loop = vec_last(&m->to.path);

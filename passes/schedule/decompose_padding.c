@@ -47,7 +47,7 @@ static int bound_of(const Decompose *d, Node *cond, Node **bound, bool *is_low) 
   for (int k = 0; k < form.terms.len; k++)
     for (int i = 0; i < d->block->iter_vars.len; i++) {
       Node *var = AS(IterVar, d->block->iter_vars.at[i])->var;
-      if (!mentions(form.terms.at[k], var)) continue;
+      if (!node_mentions(form.terms.at[k], var)) continue;
       bool alone = form.terms.at[k] == var && (form.coeffs.at[k] == 1 || form.coeffs.at[k] == -1);
       if (found >= 0 || !alone) return -1;
       found = i, at = k;
@@ -79,8 +79,8 @@ static For *loop_of(const Decompose *d, int i) {
       !arith_can_prove_equal(arith_new(), found->extent, dom->extent))
     return NULL;
   for (int k = 0; k < d->realize->iter_values.len; k++)
-    if (k != i && mentions(d->realize->iter_values.at[k], value)) return NULL;
-  return mentions(d->realize->predicate, value) ? NULL : found;
+    if (k != i && node_mentions(d->realize->iter_values.at[k], value)) return NULL;
+  return node_mentions(d->realize->predicate, value) ? NULL : found;
 }
 
 static void find_inner(Decompose *d) {

@@ -46,7 +46,7 @@ static void narrow_term(Solve *s, Node *e, Node *lo, Node *hi) {
 
 static bool moves(const Solve *s, Node *e) {
   for each (Node *, v, &s->block->iter_vars)
-    if (mentions(e, AS(IterVar, *v)->var)) return true;
+    if (node_mentions(e, AS(IterVar, *v)->var)) return true;
   return false;
 }
 

@@ -179,7 +179,7 @@ static bool pad_in_writer(Relayout *l, NodeVec writers) {
   Place p = place_of(l->call, l->func, vec_last(&writers)); /* outer blocks come first */
   BufferStore *s = scope_block(&p) ? plain_store(l, &p) : NULL;
   for each (Node *, w, &writers)
-    if (*w != vec_last(&writers) && !mentions(*w, vec_last(&writers))) s = NULL;
+    if (*w != vec_last(&writers) && !node_mentions(*w, vec_last(&writers))) s = NULL;
   if (s) widen_writer(l, &p, s);
   return s != NULL;
 }

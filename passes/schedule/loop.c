@@ -208,7 +208,7 @@ void primitive_fuse(ScheduleCall *c) {
       schedule_fail(c, vec_last(&loops), "the loop '%s' is not the only statement of the loop '%s'",
                     loop_name(loop), loop_name(vec_last(&loops)));
     for each (Node *, outer, &loops)
-      if (mentions(AS(For, loop)->extent, AS(For, *outer)->var))
+      if (node_mentions(AS(For, loop)->extent, AS(For, *outer)->var))
         schedule_fail(c, loop, "the extent of the loop '%s' depends on the loop '%s'",
                       loop_name(loop), loop_name(*outer));
     vec_push(&loops, loop);
@@ -306,8 +306,8 @@ void primitive_reorder(ScheduleCall *c) {
   for each (Node *, l, &chain) vec_push(&moved, position_of(order, *l) >= 0 ? order.at[next++] : *l);
   for (int i = 0; i < moved.len; i++)
     for (int k = i + 1; k < moved.len; k++)
-      if (mentions(AS(For, moved.at[i])->extent, AS(For, moved.at[k])->var) ||
-          mentions(AS(For, moved.at[i])->min, AS(For, moved.at[k])->var))
+      if (node_mentions(AS(For, moved.at[i])->extent, AS(For, moved.at[k])->var) ||
+          node_mentions(AS(For, moved.at[i])->min, AS(For, moved.at[k])->var))
         schedule_fail(c, moved.at[i],
                       "the bounds of the loop '%s' depend on the loop '%s', which "
                       "would come inside it",
@@ -410,7 +410,7 @@ static void need_parallel(ScheduleCall *c, const Place *p, bool reductions) {
     for (int i = 0; i < r->iter_values.len; i++) {
       IterVar *iv = AS(IterVar, b->iter_vars.at[i]);
       bool fits = iv->iter_kind == ITER_SPATIAL || (reductions && iv->iter_kind == ITER_REDUCE);
-      if (!fits && mentions(r->iter_values.at[i], var))
+      if (!fits && node_mentions(r->iter_values.at[i], var))
         schedule_fail(c, loop,
                       "the loop '%s' is bound to '%s', the variable of a reduction of "
                       "block '%s'",

@@ -86,7 +86,7 @@ static void need_padded_factors(Einsum *e) {
                     AS(Buffer, e->by.store->buffer)->name, AS(Var, iv->var)->name);
     }
     for each (Node *, l, &e->loads)
-      if (!mentions(*l, iv->var))
+      if (!node_mentions(*l, iv->var))
         schedule_fail(e->call, e->ref->node,
                       "'%s' does not depend on '%s': 0 times what it holds may be no 0",
                       AS(Buffer, AS(BufferLoad, *l)->buffer)->name, AS(Var, iv->var)->name);

@@ -56,7 +56,7 @@ static void need_no_reduction(ScheduleCall *c, Node *loop) {
     Block *b = AS(Block, r->block);
     for (int i = 0; i < r->iter_values.len; i++)
       if (b->init && AS(IterVar, b->iter_vars.at[i])->iter_kind == ITER_REDUCE &&
-          mentions(r->iter_values.at[i], AS(For, loop)->var))
+          node_mentions(r->iter_values.at[i], AS(For, loop)->var))
         schedule_fail(c, loop, "the loop reduces block '%s', whose init must be decomposed first",
                       b->name);
   }
@@ -95,7 +95,7 @@ static IterKind kind_for(const Place *p, Node *loop, const Node *outer_var) {
     if (why_not_complete(scope_block(p), r->block)) return ITER_OPAQUE;
     for (int i = 0; i < r->iter_values.len; i++)
       if (AS(IterVar, AS(Block, r->block)->iter_vars.at[i])->iter_kind != ITER_SPATIAL &&
-          mentions(r->iter_values.at[i], outer_var))
+          node_mentions(r->iter_values.at[i], outer_var))
         return ITER_OPAQUE;
   }
   return ITER_SPATIAL;
@@ -107,7 +107,7 @@ static Node *common_block(ScheduleCall *c, const Place *p, const char *name, Nod
   Map map = {0};
   for each (Node *, l, &outer) {
     For *f = AS(For, *l);
-    if (!mentions(body, f->var)) continue;
+    if (!node_mentions(body, f->var)) continue;
     Node *v =
         var_new(str_intern(str_format("v_%s", AS(Var, f->var)->name)), f->var->dtype, c->span);
     Node *dom = MAKE(Range, c->span, VOID_TYPE, .min = f->min, .extent = f->extent);

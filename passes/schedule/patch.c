@@ -93,12 +93,13 @@ void need_all_written(ScheduleCall *c, Node *block, const Node *buffer) {
 static bool is_moved_outside(const Place *p, const Node *scope, Node *value) {
   for (int i = 0; i < p->path.len; i++) {
     Node *s = p->path.at[i];
-    if (IS(For, s) && !expr_is_one(AS(For, s)->extent) && mentions(value, AS(For, s)->var))
+    if (IS(For, s) && !expr_is_one(AS(For, s)->extent) && node_mentions(value, AS(For, s)->var))
       return true;
     if (!IS(Block, s)) continue;
     for each (Node *, v, &AS(Block, s)->iter_vars) {
       Node *dom = AS(IterVar, *v)->dom;
-      if (!(dom && expr_is_one(AS(Range, dom)->extent)) && mentions(value, AS(IterVar, *v)->var))
+      if (!(dom && expr_is_one(AS(Range, dom)->extent)) &&
+          node_mentions(value, AS(IterVar, *v)->var))
         return true;
     }
     if (s == scope) return false;

@@ -91,7 +91,7 @@ static Node *init_block(Decompose *d) {
 
 static bool uses_loop_of_reduction(Decompose *d, Node *n) {
   for each (Node *, l, &d->loops)
-    if (!map_has(&d->vars, AS(For, *l)->var) && mentions(n, AS(For, *l)->var)) return true;
+    if (!map_has(&d->vars, AS(For, *l)->var) && node_mentions(n, AS(For, *l)->var)) return true;
   return false;
 }
 
@@ -102,7 +102,7 @@ static Node *init_nest(Decompose *d) {
     bool spatial = false;
     for (int i = 0; i < d->realize->iter_values.len; i++)
       spatial |= AS(IterVar, d->block->iter_vars.at[i])->iter_kind == ITER_SPATIAL &&
-                 mentions(d->realize->iter_values.at[i], f->var);
+                 node_mentions(d->realize->iter_values.at[i], f->var);
     if (!spatial) continue;
     map_set(&d->vars, f->var,
             var_new(str_format("%s_init", AS(Var, f->var)->name), f->var->dtype, f->node.span));
@@ -154,7 +154,7 @@ void primitive_decompose_reduction(ScheduleCall *c) {
     for (int i = 0; i < d.realize->iter_values.len; i++)
       if (AS(IterVar, b->iter_vars.at[i])->iter_kind == ITER_REDUCE &&
           !expr_is_one(AS(For, *l)->extent) &&
-          mentions(d.realize->iter_values.at[i], AS(For, *l)->var))
+          node_mentions(d.realize->iter_values.at[i], AS(For, *l)->var))
         schedule_fail(c, *l,
                       "the loop '%s' of the reduction is around the loop '%s': the init "
                       "would run again and again",

@@ -72,7 +72,7 @@ static void find_indices(Reindex *r) {
 
 static bool any_mentions(NodeVec exprs, const Node *var) {
   for each (Node *, e, &exprs)
-    if (mentions(*e, var)) return true;
+    if (node_mentions(*e, var)) return true;
   return false;
 }
 
@@ -153,7 +153,7 @@ static Node *inside(ScheduleCall *c, NodeVec indices, const Buffer *b, Analyzer 
 }
 
 static bool is_used(NodeVec values, Node *predicate, const Node *var) {
-  return mentions(predicate, var) || any_mentions(values, var);
+  return node_mentions(predicate, var) || any_mentions(values, var);
 }
 
 /* The copy for one step of the loop that it stands in, which is also around other users: over what

@@ -35,7 +35,7 @@ static Node *iter_var(Node *like, Node *var, Node *extent, IterKind kind) {
 static bool is_reduction_loop(const Rfactor *r, const For *loop) {
   for (int i = 0; i < r->realize->iter_values.len; i++)
     if (AS(IterVar, r->block->iter_vars.at[i])->iter_kind == ITER_REDUCE &&
-        mentions(r->realize->iter_values.at[i], loop->var))
+        node_mentions(r->realize->iter_values.at[i], loop->var))
       return true;
   return false;
 }
@@ -168,7 +168,7 @@ static void sort_conditions(Rfactor *r) {
   for each (Node *, x, &all) {
     bool reduces = false, other = false;
     for each (Node *, l, &r->loops)
-      if (mentions(*x, AS(For, *l)->var))
+      if (node_mentions(*x, AS(For, *l)->var))
         *(is_reduction_loop(r, AS(For, *l)) ? &reduces : &other) = true;
     if (reduces && other)
       schedule_fail(r->call, &r->block->node, "the condition %s mixes loops of both kinds",
@@ -193,7 +193,7 @@ static void need_factor_loop(Rfactor *r) {
     IterVar *iv = AS(IterVar, r->block->iter_vars.at[i]);
     for each (Node *, l, &r->loops)
       if (iv->iter_kind == ITER_SPATIAL && is_reduction_loop(r, AS(For, *l)) &&
-          mentions(r->realize->iter_values.at[i], AS(For, *l)->var))
+          node_mentions(r->realize->iter_values.at[i], AS(For, *l)->var))
         schedule_fail(c, *l, "the loop '%s' binds variables of both kinds",
                       AS(Var, AS(For, *l)->var)->name);
   }

@@ -67,7 +67,7 @@ static const char *find_dim(Rolling *r, Analyzer *facts) {
   for (int i = 0; i < r->window.lo.len; i++) {
     Node *lo = r->window.lo.at[i];
     if (!lo) return "what one step of the loop writes is not understood";
-    if (!mentions(lo, r->loop->var)) continue;
+    if (!node_mentions(lo, r->loop->var)) continue;
     if (!r->window.exact) return "one step of the loop is not known to write all of its window";
     Node *size = expr_add(expr_sub(r->window.hi.at[i], lo), one);
     Node *step = expr_sub(substitute(lo, &next), lo);
@@ -173,7 +173,8 @@ static Node *in_order(const Rolling *r, BlockRealize *out) {
   for (int i = 0; i < out->iter_values.len; i++) {
     IterVar *v = AS(IterVar, AS(Block, out->block)->iter_vars.at[i]), copy = *v;
     copy.iter_kind = ITER_OPAQUE;
-    bool moves = v->iter_kind == ITER_SPATIAL && mentions(out->iter_values.at[i], r->loop->var);
+    bool moves =
+        v->iter_kind == ITER_SPATIAL && node_mentions(out->iter_values.at[i], r->loop->var);
     vec_push(&block.iter_vars, moves ? gc_copy(&copy, sizeof copy) : &v->node);
   }
   BlockRealize copy = *out;

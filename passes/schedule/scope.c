@@ -71,18 +71,6 @@ static NodeVec related(Node *scope, Node *block, bool producers) {
 NodeVec producers_of(Node *scope, Node *block) { return related(scope, block, true); }
 NodeVec consumers_of(Node *scope, Node *block) { return related(scope, block, false); }
 
-typedef struct Mention {
-  const Node *var;
-} Mention;
-static WalkResult is_it(Walker *w, Node *n) {
-  return n == ((Mention *)w->context)->var ? WALK_STOP : WALK_ON;
-}
-bool mentions(Node *n, const Node *var) {
-  Mention m = {var};
-  Walker w = {.enter = is_it, .context = &m, .once = true};
-  return n && !walk(&w, n);
-}
-
 /* The number of the region of a buffer, or -1. `name` in place of a buffer: by its name. */
 static int region_of(NodeVec regions, const Node *buffer, const char *name) {
   for (int i = 0; i < regions.len; i++) {
@@ -214,7 +202,7 @@ void need_local_buffer(ScheduleCall *c, const Place *p, Node *buffer) {
   Node *scope = scope_block(p);
   NodeVec blocks = all_blocks(AS(PrimFunc, prim_func_of(c, p->func))->body);
   for each (Node *, b, &blocks) {
-    bool around = mentions(*b, scope), inside = mentions(scope, *b);
+    bool around = node_mentions(*b, scope), inside = node_mentions(scope, *b);
     bool uses = block_reads(AS(Block, *b), buffer) || block_writes(AS(Block, *b), buffer);
     if (uses && !around && !inside)
       schedule_fail(c, *b, "block '%s' uses '%s' outside of the block '%s'", AS(Block, *b)->name,
@@ -302,7 +290,7 @@ static const char *why_no_sum(Node *scope, Node *block, bool in_order) {
     if (iv->iter_kind != ITER_REDUCE)
       return str_format("its variable '%s' is neither data-parallel nor of a reduction", name);
     for each (Node *, r, &b->writes)
-      if (mentions(*r, iv->var))
+      if (node_mentions(*r, iv->var))
         return str_format("its reduction variable '%s' tells where it writes", name);
   }
   return not_alone(scope, block, in_order);

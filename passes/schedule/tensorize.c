@@ -109,7 +109,7 @@ static bool match_all(Match *m, NodeVec d, NodeVec h, Node *of, Node *of_here) {
 
 static bool mentions_own(Match *m, Node *n) {
   for (int i = 0; i < m->own.len; i++)
-    if (m->own.at[i].key && mentions(n, m->own.at[i].key)) return true;
+    if (m->own.at[i].key && node_mentions(n, m->own.at[i].key)) return true;
   return false;
 }
 

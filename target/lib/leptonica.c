@@ -1,7 +1,7 @@
 /* leptonica.c -- images out of the bytes of a file, by Leptonica.
  *
  * leptonica.decode(bytes, format): bytes is a vector of uint8 that holds a file of the kind BMP,
- * GIF, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP; the result is a tensor (height, width, channels) of
+ * JPEG, JPEG 2000, PNG, PNM, TIFF or WebP; the result is a tensor (height, width, channels) of
  * uint8. The format is "RGB", "BGR", "Grayscale" (ITU-R 601), or "" for the channels that the image
  * has: 1 for gray, 3 for RGB, 4 for RGB and alpha. Palettes become colours, samples of 16 bits
  * bytes. */
@@ -132,7 +132,8 @@ static int decode(void *self, const TvmsValue *args, const int *types, int n, Tv
   return status;
 }
 
-/* What is wrong is told by the error, not on the standard error stream. */
+/* What is wrong is told by the error: without Leptonica's own lines on the standard error
+ * stream. */
 static int be_quiet(void) {
   enum { SEVERITY_NONE = 6 };
   setMsgSeverity(SEVERITY_NONE);

@@ -85,24 +85,25 @@ static Cost count_ldmatrix(Count *c, Call *n) {
   return cost;
 }
 
-/* What nobody waits for has no latency here: that is for the wait. */
-static Cost count_cp_async(Count *c, Call *n) {
+/* Reads and writes of a copy: (to, its index, from, its index, bytes). */
+static Cost count_copy(Count *c, NodeVec x) {
   int64_t nbytes = 0;
-  NodeVec x = n->args;
   expr_is_const_int(x.at[4], &nbytes);
   Cost cost = count_touch(c, x.at[2], x.at[3], unit_of(x.at[2]), (int)nbytes, false);
   cost_add(&cost, count_touch(c, x.at[0], x.at[1], unit_of(x.at[0]), (int)nbytes, true));
+  return cost;
+}
+
+/* What nobody waits for has no latency here: that is for the wait. */
+static Cost count_cp_async(Count *c, Call *n) {
+  Cost cost = count_copy(c, n->args);
   memset(cost.latency, 0, sizeof cost.latency);
   return cost;
 }
 
 /* One instruction, however many bytes; those who wait for it wait out its latency. */
 static Cost count_bulk_copy(Count *c, Call *n) {
-  int64_t nbytes = 0;
-  NodeVec x = n->args;
-  expr_is_const_int(x.at[4], &nbytes);
-  Cost cost = count_touch(c, x.at[2], x.at[3], unit_of(x.at[2]), (int)nbytes, false);
-  cost_add(&cost, count_touch(c, x.at[0], x.at[1], unit_of(x.at[0]), (int)nbytes, true));
+  Cost cost = count_copy(c, n->args);
   cost.busy[ISSUE] = cost.first[ISSUE] = 1.0 / SCHEDULERS;
   cost.latency[OF_GLOBAL] = count_latencies[OF_GLOBAL];
   return cost;
