@@ -174,6 +174,8 @@ const Target *target_with(const Target *t, const char *name, const char *value) 
   return copy;
 }
 
+bool target_is(const Target *t, const char *kind) { return t && str_same(t->kind, kind); }
+
 bool target_is_gpu(const Target *t) {
   for (int i = 0; t && i < LENGTH(kinds); i++)
     if (str_same(kinds[i].name, t->kind)) return strstr(kinds[i].keys, "gpu") != NULL;

@@ -55,6 +55,8 @@ typedef struct TargetSpeed {
   const char *chip;
 } TargetSpeed;
 const TargetSpeed *target_speed(const Target *t); /* NULL: it is not known */
+/* Is one told, and of that kind? */
+bool target_is(const Target *t, const char *kind);
 /* Has it kernels of blocks of threads? */
 bool target_is_gpu(const Target *t);
 /* What a target with kernels runs the host's part of its modules by: an llvm target. */

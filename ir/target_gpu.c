@@ -23,6 +23,7 @@ const TargetGpu *target_gpu_find(const char *name) {
 }
 
 const TargetGpu *target_gpu(const Target *t) {
+  if (!t) return NULL;
   const char *name = map_get(&t->options, str_intern("arch"));
   if (!name) name = map_get(&t->options, str_intern("model"));
   return target_gpu_find(name ? name : t->kind);

@@ -133,6 +133,6 @@ static Node *rewrite(Mutator *m, Node *n) {
 Node *pass_lower_copy_barriers(Node *n, const PassContext *context) {
   Barriers b = {.kernel = func_symbol(n) ? func_symbol(n) : "main"};
   Mutator m = {.rewrite = rewrite, .context = &b};
-  if (!str_same(context->target->kind, "cuda")) return n;
+  if (!target_is(context->target, "cuda")) return n;
   return mutate_children(&m, n);
 }

@@ -13,7 +13,7 @@
  * here the warp has the whole matrix, row by row. A barrier of copies (mbarrier) is waited for by
  * all threads of the block, so it is one of these.
  *
- * Not: sparse, 4-bit and 1-bit operands, mma.m8n8k4 of float16. */
+ * Not: targets that are not simulated; sparse, 4-bit and 1-bit operands, mma.m8n8k4 of float16. */
 #include "lower/device/wmma.h"
 
 enum { WARP = 32, ANY_EXTENT = INT32_MAX };
@@ -644,7 +644,7 @@ static WalkResult find_instruction(Walker *w, Node *n) {
 Node *pass_lower_matrix_instructions(Node *n, const PassContext *context) {
   PrimFunc *f = AS(PrimFunc, n);
   Walker finder = {.enter = find_instruction};
-  if (walk(&finder, f->body)) return n;
+  if (!target_is(context->target, "sim") || walk(&finder, f->body)) return n;
   Matrix m = {.kernel = func_symbol(n) ? func_symbol(n) : "main",
               .extents = {1, 1, 1},
               .checks = target_option_int(context->target, "sanitize") != 0};

@@ -161,7 +161,7 @@ static Node *rewrite(Mutator *m, Node *n) {
 Node *pass_lower_wmma_fragments(Node *n, const PassContext *context) {
   PrimFunc *f = AS(PrimFunc, n);
   Wmma w = {.kernel = func_symbol(n) ? func_symbol(n) : "main"};
-  if (!str_same(context->target->kind, "cuda")) return n;
+  if (!target_is(context->target, "cuda")) return n;
   wmma_fragments(w.kernel, f->body, &w.fragments);
   if (!w.fragments.len) return n;
   Mutator m = {.rewrite = rewrite, .context = &w};

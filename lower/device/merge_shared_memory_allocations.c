@@ -140,7 +140,7 @@ static Node *rewrite(Mutator *mu, Node *n) {
 }
 
 Node *pass_merge_shared_memory_allocations(Node *n, const PassContext *context) {
-  bool has_piece = context->target && target_gpu_number(target_gpu(context->target)) > 0;
+  bool has_piece = target_gpu_number(target_gpu(context->target)) > 0;
   int64_t min_bytes = pass_option_int(context, "min_bytes");
   Mutator m = {.rewrite = rewrite, .context = &min_bytes};
   return has_piece ? mutate_children(&m, n) : n;

@@ -21,7 +21,7 @@ static _Noreturn void refuse(const Limits *l, Node *n, const char *what) {
 static void check_scope(Limits *l, Node *n, const char *scope) {
   static const char *const scopes[] = {"", "global", "shared", "shared.dyn", "local"};
   bool has_warps =
-      str_same(l->target->kind, "sim") && target_option_int(l->target, "thread_warp_size") > 1;
+      target_is(l->target, "sim") && target_option_int(l->target, "thread_warp_size") > 1;
   for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
     if (!scope || str_same(scope, scopes[i])) return;
   if (has_warps && (str_same(scope, "warp") || str_begins(scope, "wmma."))) return;

@@ -546,7 +546,7 @@ static Node *rewrite(Mutator *m, Node *n) {
 }
 
 Node *pass_inject_software_pipeline(Node *n, const PassContext *context) {
-  const TargetGpu *gpu = context->target ? target_gpu(context->target) : NULL;
+  const TargetGpu *gpu = target_gpu(context->target);
   Pipelines all = {.has_async = target_gpu_number(gpu) >= 80}; /* of NVIDIA's, or a simulated one */
   wmma_fragments(func_symbol(n) ? func_symbol(n) : "main", AS(PrimFunc, n)->body, &all.fragments);
   Mutator m = {.rewrite = rewrite, .context = &all};

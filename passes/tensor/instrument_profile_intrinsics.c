@@ -26,13 +26,10 @@ typedef struct Marks {
   int next;
 } Marks;
 
-static void find_loops(void *context, Node *n) {
-  Marks *m = context;
-  if (node_is_expr(n) || IS(Buffer, n)) return;
-  if (!IS(For, n)) {
-    node_each_child(n, find_loops, m);
-    return;
-  }
+static WalkResult enter_loop(Walker *w, Node *n) {
+  Marks *m = w->context;
+  if (node_is_expr(n) || IS(Buffer, n)) return WALK_PRUNE;
+  if (!IS(For, n)) return WALK_ON;
   LoopKind kind = AS(For, n)->loop_kind;
   Loop *outer = m->around;
   Loop *own = NEW(Loop, .depth = outer->depth + 1, .around = outer,
@@ -41,9 +38,15 @@ static void find_loops(void *context, Node *n) {
   outer->inner++;
   map_set(&m->loops, n, own);
   m->around = own;
-  node_each_child(n, find_loops, m);
-  m->around = outer;
+  return WALK_ON;
+}
+
+static void leave_loop(Walker *w, Node *n) {
+  Marks *m = w->context;
+  if (!IS(For, n)) return;
+  Loop *own = m->around, *outer = own->around;
   if (outer->height <= own->height) outer->height = own->height + 1;
+  m->around = outer;
 }
 
 static Node *mark(const char *name, int id, Span span) {
@@ -71,11 +74,12 @@ static Node *rewrite(Mutator *mutator, Node *n) {
 
 static Node *marked_function(Marks *m, Node *f, bool whole) {
   Mutator mutator = {.rewrite = rewrite, .context = m};
+  Walker finder = {.enter = enter_loop, .leave = leave_loop, .context = m};
   Node *body = AS(PrimFunc, f)->body;
   int id = whole ? m->next++ : 0;
   m->loops = (Map){0};
   m->around = NEW(Loop, .depth = -1);
-  find_loops(m, body);
+  walk(&finder, body);
   body = mutate(&mutator, body);
   return prim_func_with_body(f, whole ? marked(body, id) : body);
 }

@@ -231,7 +231,7 @@ static KernelSpeed speed_of(PrimFunc *f, const Target *target, const Map *sizes,
 KernelSpeedVec speed_of_kernels(Node *lowered, const Target *target, const Map *sizes) {
   KernelSpeedVec out = {0};
   IRModule *m = AS(IRModule, lowered);
-  if (!str_same(target->kind, "cuda") || !target_speed(target))
+  if (!target_is(target, "cuda") || !target_speed(target))
     error_raisef(
         "TargetError", (Span){0},
         "speeds are known of NVIDIA's GPUs, not of '%s': give --target \"cuda -arch=sm_80\"",
