@@ -191,8 +191,21 @@ const Target *target_host(const Target *t) {
 const char *target_module_text(const Target *t) { return t->whole ? t->whole : target_text(t); }
 
 const char *target_option(const Target *t, const char *name) {
+  if (!t)
+    error_raisef("TargetError", (Span){0},
+                 "no target is told, and its option '%s' is needed: give one by --target, or by "
+                 "`with tvm.target.Target(...)`",
+                 name);
   const char *value = map_get(&t->options, str_intern(name));
-  REQUIRE(value, "target '%s' has no option '%s'", t->kind, name);
+  if (!value) {
+    Str having = {0};
+    for (int i = 0; i < LENGTH(options); i++)
+      if (str_same(options[i].name, name))
+        str_printf(&having, "%s'%s'", having.len ? ", " : "", options[i].kind);
+    error_raisef("TargetError", (Span){0},
+                 "target '%s' has no option '%s', and it is needed: targets that have it are %s",
+                 t->kind, name, str_text(&having));
+  }
   return value;
 }
 

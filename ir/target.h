@@ -21,6 +21,8 @@ const char *target_module_text(const Target *t); /* of the module that code is a
 /* The same with another value of an option. */
 const Target *target_with(const Target *t, const char *name, const char *value);
 
+/* Raises TargetError if no target is told (t is NULL) or its kind has no such option: passes run
+ * for any target, and some need numbers that only GPUs have. */
 const char *target_option(const Target *t, const char *name);
 int64_t target_option_int(const Target *t, const char *name);
 int64_t target_most_buffers(const Target *t); /* of a kernel; 0: as many as it likes */
