@@ -64,6 +64,22 @@ static Node *by_factor(Analyzer *a, NodeKind kind, const Linear *l, int64_t c, D
   return NULL;
 }
 
+/* (x // m + k) // c is (x + k m) // (m c), where that is exact by its bounds. */
+static Node *of_quotient(Analyzer *a, const Linear *l, int64_t c, DataType t, Span span) {
+  Node *term = l->terms.len == 1 && l->coeffs.at[0] == 1 ? l->terms.at[0] : NULL;
+  int64_t m, whole, shift;
+  Linear x;
+  if (!term || !IS(FloorDiv, term) || !expr_is_const_int(AS(FloorDiv, term)->b, &m) || m < 1 ||
+      __builtin_mul_overflow(m, c, &whole) || whole > dtype_max_int(t) ||
+      __builtin_mul_overflow(m, l->constant, &shift) ||
+      !exact_form(a, AS(FloorDiv, term)->a, false, &x) ||
+      __builtin_add_overflow(x.constant, shift, &x.constant))
+    return NULL;
+  if (!bound_fits(linear_bound(a, &x), t) || !linear_fits(&x, t)) return NULL;
+  Node *out = by_const(a, NK_FloorDiv, &x, whole, t, span);
+  return out ? out : quotient_node(NK_FloorDiv, &x, whole, t, span);
+}
+
 /* x % m is x modulo every divisor of m; coefficients count modulo c. */
 static bool reduce_modulo(Analyzer *a, Linear *l, int64_t c, DataType t) {
   Linear out = {.constant = l->constant};
@@ -105,6 +121,7 @@ static Node *by_const(Analyzer *a, NodeKind kind, const Linear *l, int64_t c, Da
     return int_imm(t, floor_mod(m.base, c), span);
   if (!derived_is_exact(a, &r, l, t)) return NULL;
   Node *smaller = by_factor(a, kind, &r, c, t, span);
+  if (!smaller && kind == NK_FloorDiv) smaller = of_quotient(a, &r, c, t, span);
   if (!smaller && is_nothing(&q) && !reduced) return NULL;
   if (!smaller) smaller = quotient_node(kind, &r, c, t, span);
   return kind == NK_FloorDiv ? plus(&q, smaller, t, span) : smaller;

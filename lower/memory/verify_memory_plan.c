@@ -46,9 +46,13 @@ static bool is_base_of(const Piece *base, const Piece *p) {
   return false;
 }
 
+/* Where a view lies may be told in dims of its own: it is apart from what its whole is apart from.
+ */
 static bool may_overlap(Check *c, const Piece *a, const Piece *b) {
-  return a->storage == b->storage && !size_within(&c->sizes, a->end, b->begin) &&
-         !size_within(&c->sizes, b->end, a->begin);
+  bool apart = a->storage != b->storage || size_within(&c->sizes, a->end, b->begin) ||
+               size_within(&c->sizes, b->end, a->begin);
+  return !apart && (!a->base || may_overlap(c, a->base, b)) &&
+         (!b->base || may_overlap(c, a, b->base));
 }
 
 static void spoil(Piece *p, Node *by) {
@@ -245,6 +249,19 @@ static Held *placed_tensor(Check *c, Node *var, RelaxCall *call) {
   return new_piece(c, p);
 }
 
+/* The bytes of a piece from begin to end, under another name. */
+static Piece *part_of(Check *c, Piece *base, Node *var, Node *begin, Node *end) {
+  State state = base->state == ASSEMBLED ? WRITTEN : base->state;
+  Held *h = new_piece(c, (Piece){.var = var,
+                                 .storage = base->storage,
+                                 .begin = begin,
+                                 .end = end,
+                                 .base = base,
+                                 .state = state,
+                                 .by = base->by});
+  return h->pieces.at[0];
+}
+
 /* Of memory that is not planned there is nothing to tell. */
 static Held *viewed(Check *c, Node *var, RelaxCall *call) {
   PieceVec bases = pieces_of(c, call->args.at[0]);
@@ -256,15 +273,7 @@ static Held *viewed(Check *c, Node *var, RelaxCall *call) {
     if (!size_within(&c->sizes, (*b)->begin, begin) || !size_within(&c->sizes, end, (*b)->end))
       error_raisef("LowerError", call->node.span, "memory plan: '%s' is no part of '%s'",
                    name_of(var), name_of((*b)->var));
-    State state = (*b)->state == ASSEMBLED ? WRITTEN : (*b)->state;
-    Held *one = new_piece(c, (Piece){.var = var,
-                                     .storage = (*b)->storage,
-                                     .begin = begin,
-                                     .end = end,
-                                     .base = *b,
-                                     .state = state,
-                                     .by = (*b)->by});
-    vec_push(&out->pieces, one->pieces.at[0]);
+    vec_push(&out->pieces, part_of(c, *b, var, begin, end));
   }
   return out;
 }
@@ -357,12 +366,28 @@ static void note_definition(Check *c, MatchCast *m) {
       map_set(&c->sizes.definitions, vars.at[i], values.at[i]);
 }
 
+/* What has passed the cast has its dims, whichever arm of an `if` it comes from: its size is told
+ * in them from here on, so that parts of it can be. */
+static Held *cast_of(Check *c, MatchCast *m) {
+  Held *value = held_of(c, m->value);
+  NodeVec dims = {0};
+  if (value->is_tuple || !IS(TensorStructInfo, m->sinfo) || !sinfo_tensor_shape(m->sinfo, &dims))
+    return value;
+  Held *out = NEW(Held, 0);
+  for each (Piece *, p, &value->pieces) {
+    Node *end = expr_add((*p)->begin, memory_nbytes(m->sinfo));
+    bool same = node_equal(end, (*p)->end, false, NULL);
+    vec_push(&out->pieces, same ? *p : part_of(c, *p, m->var, (*p)->begin, end));
+  }
+  return out;
+}
+
 static void check_seq(Check *c, SeqExpr *s, const char *reader) {
   for each (Node *, block, &s->blocks)
     for each (Node *, n, &AS(BindingBlock, *block)->bindings) {
       if (IS(MatchCast, *n)) {
         note_definition(c, AS(MatchCast, *n));
-        map_set(&c->held, AS(MatchCast, *n)->var, held_of(c, AS(MatchCast, *n)->value));
+        map_set(&c->held, AS(MatchCast, *n)->var, cast_of(c, AS(MatchCast, *n)));
         continue;
       }
       VarBinding *b = AS(VarBinding, *n);
