@@ -4,6 +4,8 @@
 #include "passes/graph/binding_aliases.h"
 #include "passes/graph/call_dims.h"
 
+enum { LONG_DIM = 12 }; /* nodes of an expression */
+
 typedef struct Scan {
   BindingAliases out;
   Map dims;       /* as out.dims; those known in another way, to themselves */
@@ -115,10 +117,30 @@ static void note_all_known(Scan *s, Node *info) {
   walk(&w, info);
 }
 
+static WalkResult count_node(Walker *w, Node *n) {
+  (void)n;
+  return ++*(int *)w->context > LONG_DIM ? WALK_STOP : WALK_ON;
+}
+
+static bool is_long(Node *dim) {
+  int nodes = 0;
+  Walker w = {.enter = count_node, .context = &nodes};
+  return !walk(&w, dim);
+}
+
+/* What the dims of a cast are, as the value's struct info says. One that is a long expression keeps
+ * its name: dims made of dims would double in length with every layer. */
+static void name_dims(Scan *s, Node *info, Node *have) {
+  int known = s->dims.len;
+  bind_dims(&s->dims, info, have);
+  for (int i = known; i < s->dims.len; i++)
+    if (is_long(s->dims.at[i].value)) s->dims.at[i].value = (void *)(uintptr_t)s->dims.at[i].key;
+}
+
 /* Dims that the cast finds are those of the value. Is it one that changes nothing? */
 static bool scan_cast(Scan *s, MatchCast *cast) {
   Node *have = substitute(sinfo_of(cast->value), &s->dims);
-  bind_dims(&s->dims, cast->sinfo, have);
+  name_dims(s, cast->sinfo, have);
   Node *want = substitute(cast->sinfo, &s->dims);
   const char *why = NULL;
   if (want != cast->sinfo && sinfo_check(want, have, &why) == SINFO_NO)
