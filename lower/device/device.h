@@ -52,6 +52,8 @@ int64_t shared_array_bytes(const Allocate *n);  /* in units of what an array is 
 /* Of all arrays in a launch: bytes that a block needs. */
 int64_t shared_bytes(Node *launch);
 
+/* A column of a row whose parts of `part` elements are exchanged: by `turn`, of the same dtype. */
+Node *exchanged_column(Node *column, Node *turn, int part);
 /* Where an element of swizzled memory lies: rows of 128 bytes whose parts of 16 bytes are exchanged
  * within `swizzle` bytes, by the number of the row. */
 Node *swizzled_index(Node *index, int nbytes, int swizzle);

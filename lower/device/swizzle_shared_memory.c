@@ -4,7 +4,8 @@
  *
  * In:  flat programs after VectorizeLoop, which access such memory as if it were plain.
  * Out: memory of scope shared, at a multiple of 1024 bytes, and indices of where the elements are.
- *      T.ptx_wgmma keeps its offsets, for the hardware exchanges the parts itself. */
+ *      T.ptx_wgmma keeps its offsets, for the hardware exchanges the parts itself.
+ * See: InjectPermutedLayout, which does the same to the rows of a buffer that blocks ask it for. */
 #include "lower/device/device.h"
 #include "ir/arith/arith.h"
 #include <stdlib.h>
@@ -18,15 +19,21 @@ static int swizzle_of(Node *data) {
   return scope && str_begins(scope, SWIZZLED) ? atoi(scope + strlen(SWIZZLED)) : 0;
 }
 
+Node *exchanged_column(Node *column, Node *turn, int part) {
+  DataType t = column->dtype;
+  Node *size = int_imm(t, part, column->span), *which = expr_floordiv(column, size);
+  Node *there = expr_call("bitwise_xor", t, NODES(which, turn), column->span);
+  return expr_add(expr_mul(there, size), expr_floormod(column, size));
+}
+
 Node *swizzled_index(Node *index, int nbytes, int swizzle) {
   Span span = index->span;
   DataType t = index->dtype;
-  Node *part = int_imm(t, PART / nbytes, span), *row = int_imm(t, ROW / nbytes, span);
+  Node *row = int_imm(t, ROW / nbytes, span);
   Node *rows = expr_floordiv(index, row);
-  Node *which = expr_floordiv(expr_floormod(index, row), part);
   Node *turn = expr_floormod(rows, int_imm(t, swizzle / PART, span));
-  Node *there = expr_call("bitwise_xor", t, NODES(which, turn), span);
-  return expr_add(expr_add(expr_mul(rows, row), expr_mul(there, part)), expr_floormod(index, part));
+  return expr_add(expr_mul(rows, row),
+                  exchanged_column(expr_floormod(index, row), turn, PART / nbytes));
 }
 
 typedef struct Swizzle {
