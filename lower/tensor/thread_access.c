@@ -259,9 +259,10 @@ static bool in_same_steps(const Access *a, const Access *b) {
 }
 
 /* Does each thread have an index of its own, the same in both, in each step of the loops that may
- * be in another one? */
+ * be in another one? Of vectors, which begin at multiples of their width. */
 static bool is_own(ThreadSpace *s, const Access *a, const Access *b) {
-  if (a->width > 1 || b->width > 1) return false;
+  Modular m = arith_modular(s->facts, a->index);
+  if (a->width != b->width || m.coeff % a->width != 0 || m.base % a->width != 0) return false;
   if (!expr_is_zero(arith_simplify(s->facts, expr_sub(a->index, b->index)))) return false;
   Map moving = {0};
   for each (MapEntry, e, &s->threads)
