@@ -121,6 +121,7 @@ unsigned gen_alignment(Gen *g, Node *data, Node *index, DataType elem) {
   int64_t bytes = align;
   if (!g->is_device || !map_has(&g->f->aligned, data) || index->dtype.lanes != 1) return align;
   Modular m = arith_modular(arith_new(), index);
+  m.coeff *= elem.lanes, m.base *= elem.lanes; /* in scalars */
   while (bytes < DEVICE_ALIGN && m.coeff % (2 * bytes / align) == 0 &&
          m.base % (2 * bytes / align) == 0)
     bytes *= 2;

@@ -103,7 +103,7 @@ static Access access_new(Gen *g, Node *n, Node *buffer, const NodeVec *indices, 
   bool dense = index->dtype.lanes > 1 && is_dense_ramp(index);
   a.contiguous = dense || index->dtype.lanes == 1;
   Node *first = dense ? AS(Ramp, index)->base : index;
-  if (a.contiguous && elem.lanes == 1) a.align = gen_alignment(g, b->data, first, elem);
+  if (a.contiguous) a.align = gen_alignment(g, b->data, first, elem);
   LLVMValueRef at = gen_index(g, first);
   a.pointer = gen_element_pointer(g, gen_expr(g, b->data), elem, at);
   if (!a.contiguous && elem.lanes > 1)
