@@ -21,6 +21,7 @@ static int swizzle_of(Node *data) {
 
 Node *exchanged_column(Node *column, Node *turn, int part) {
   DataType t = column->dtype;
+  if (expr_is_zero(turn)) return column;
   Node *size = int_imm(t, part, column->span), *which = expr_floordiv(column, size);
   Node *there = expr_call("bitwise_xor", t, NODES(which, turn), column->span);
   return expr_add(expr_mul(there, size), expr_floormod(column, size));

@@ -128,7 +128,8 @@ static Node *column_at(Permute *p, const Rows *r, Node *row, Node *column) {
   DataType t = column->dtype;
   Node *turn = expr_floormod(row, int_imm(row->dtype, TURNS, row->span));
   turn = expr_floordiv(turn, int_imm(row->dtype, r->share, row->span));
-  Node *there = exchanged_column(column, expr_cast(t, turn, row->span), r->part);
+  turn = arith_simplify(p->facts, expr_cast(t, turn, row->span));
+  Node *there = exchanged_column(column, turn, r->part);
   return arith_simplify(p->facts, there);
 }
 

@@ -406,14 +406,18 @@ static Node *threads_around(const Share *s, const Nest *n, Node *body) {
   return body;
 }
 
-/* The variables of the copy's loops at the vector: digits of its number. */
+/* The variables of the copy's loops at the vector: digits of its number, of which the first one
+ * counts on. */
 static Map values_at(const Share *s, const Nest *n) {
   Map out = {0};
   Node *rest = n->at;
+  int first = 0;
+  while (first + 1 < s->loops.len && expr_is_one(count_of(s, first))) first++;
   for (int i = s->loops.len - 1; i >= 0; i--) {
     For *f = AS(For, s->loops.at[i]);
-    Node *count = count_of(s, i), *digit = i ? expr_floormod(rest, count) : rest;
-    if (i) rest = expr_floordiv(rest, count);
+    Node *count = count_of(s, i);
+    Node *digit = i < first ? number(s, 0) : i > first ? expr_floormod(rest, count) : rest;
+    if (i > first) rest = expr_floordiv(rest, count);
     if (i == s->loops.len - 1 && s->lanes > 1)
       digit = expr_add(expr_mul(digit, number(s, s->lanes)), n->vector);
     map_set(&out, f->var, expr_add(f->min, expr_cast(f->var->dtype, digit, f->node.span)));

@@ -23,6 +23,11 @@ static bool evaluate(const Map *values, Node *n, int64_t *out) {
   if (IS(Var, n) && map_has(values, n)) return *out = (intptr_t)map_get(values, n), true;
   if (expr_is_const_int(n, out)) return llabs(*out) < FAR;
   if (IS(Not, n)) return evaluate(values, AS(Not, n)->a, &a) && (*out = !a, true);
+  if (is_intrin_call(n, "bitwise_xor")) {
+    NodeVec args = AS(Call, n)->args;
+    return evaluate(values, args.at[0], &a) && evaluate(values, args.at[1], &b) &&
+           (*out = a ^ b, llabs(*out) < FAR);
+  }
   if (!node_is_binary(n->kind)) return false;
   Binary *both = (Binary *)(void *)n;
   if (!evaluate(values, both->a, &a) || !evaluate(values, both->b, &b)) return false;
@@ -53,9 +58,9 @@ static void set_thread(const Map *threads, int number, Map *values) {
 }
 
 /* Does a condition around the access fail for the thread? */
-static bool is_elsewhere(const ThreadSpace *s, const Map *values) {
+static bool is_elsewhere(const NodeVec *conditions, const Map *values) {
   int64_t holds;
-  for each (Node *, c, &s->conditions)
+  for each (Node *, c, conditions)
     if (evaluate(values, *c, &holds) && !holds) return true;
   return false;
 }
@@ -73,7 +78,7 @@ static void find_places(const ThreadSpace *s, Access *a) {
   for (int t = 0, n = thread_count(threads); t < n; t++) {
     int64_t place;
     set_thread(threads, t, &values);
-    if (is_elsewhere(s, &values)) place = NOT_HERE;
+    if (is_elsewhere(&s->conditions, &values)) place = NOT_HERE;
     else if (!evaluate(&values, moving, &place)) {
       a->place.len = 0;
       return;
@@ -115,6 +120,16 @@ static WalkResult note_step(Walker *w, Node *n) {
   return WALK_ON;
 }
 
+static WalkResult find_xor(Walker *w, Node *n) {
+  (void)w;
+  return is_intrin_call(n, "bitwise_xor") ? WALK_STOP : WALK_ON;
+}
+
+static bool exchanges_columns(Node *index) {
+  Walker w = {.enter = find_xor};
+  return !walk(&w, index);
+}
+
 /* From the index on; NULL: anywhere. */
 static void add_access(Collect *c, Node *data, Node *index, int width, bool writes) {
   ThreadSpace *s = c->space;
@@ -126,6 +141,8 @@ static void add_access(Collect *c, Node *data, Node *index, int width, bool writ
     a.index = substitute(index, &s->lets);
     walk(&w, a.index);
     find_places(s, &a);
+    if (exchanges_columns(a.index))
+      for each (Node *, x, &s->conditions) vec_push(&a.conditions, *x);
   }
   vec_push(c->out, a);
 }
@@ -258,6 +275,88 @@ static bool in_same_steps(const Access *a, const Access *b) {
   return true;
 }
 
+/* ---- indices that are no sums of digits: exchanged columns ---- */
+
+enum { MOST_TRIES = 1 << 13 };
+
+/* Steps of loops: their number, or 0 if it isn't known or large; of a number the values. */
+static int64_t count_steps(const ThreadSpace *s, const Map *moving) {
+  int64_t count = 1, min, extent;
+  for each (MapEntry, e, moving) {
+    Node *var = (Node *)(uintptr_t)e->key;
+    if (!var || map_has(&s->threads, var)) continue;
+    Range *r = e->value;
+    if (!r || !expr_is_const_int(r->min, &min) || !expr_is_const_int(r->extent, &extent)) return 0;
+    if (extent < 1 || extent > MOST_TRIES / count) return 0;
+    count *= extent;
+  }
+  return count;
+}
+
+static void set_steps(const ThreadSpace *s, const Map *moving, int64_t number, Map *values) {
+  int64_t min, extent;
+  for each (MapEntry, e, moving) {
+    Node *var = (Node *)(uintptr_t)e->key;
+    if (!var || map_has(&s->threads, var)) continue;
+    Range *r = e->value;
+    if (!expr_is_const_int(r->min, &min) || !expr_is_const_int(r->extent, &extent)) continue;
+    map_set(values, var, (void *)(intptr_t)(min + number % extent));
+    number /= extent;
+  }
+}
+
+static void add_zeros(Map *zeros, const Map *vars) {
+  for each (MapEntry, e, vars) {
+    Node *var = (Node *)(uintptr_t)e->key;
+    if (var) map_set(zeros, var, int_imm(var->dtype, 0, var->span));
+  }
+}
+
+/* What the variables add to an index. */
+static Node *moving_part(const ThreadSpace *s, Node *index, const Map *moving, const Map *fixed) {
+  Map zeros = {0};
+  add_zeros(&zeros, moving);
+  add_zeros(&zeros, fixed);
+  return arith_simplify(s->facts, expr_sub(index, substitute(index, &zeros)));
+}
+
+/* No thread comes to the place of another one in any of the steps, with what `values` says. */
+static bool have_own_places(const ThreadSpace *s, const Access *a, const Access *b, Node *part,
+                            const Map *moving, Map *values) {
+  int threads = thread_count(&s->threads);
+  int64_t steps = count_steps(s, moving), place;
+  Map owners = {0}; /* a place + FAR + 1 as a pointer, to a thread + 1 */
+  for (int64_t i = 0; i < steps * threads; i++) {
+    int thread = (int)(i % threads);
+    set_thread(&s->threads, thread, values);
+    set_steps(s, moving, i / threads, values);
+    if (is_elsewhere(&a->conditions, values) && is_elsewhere(&b->conditions, values)) continue;
+    if (!evaluate(values, part, &place)) return false;
+    void *key = (void *)(intptr_t)(place + FAR + 1), *other = map_get(&owners, key);
+    if (other && (intptr_t)other != thread + 1) return false;
+    map_set(&owners, key, (void *)(intptr_t)(thread + 1));
+  }
+  return true;
+}
+
+/* The same for each step of the other loops that an index mentions, by trying all. */
+static bool is_own_when_tried(const ThreadSpace *s, const Access *a, const Access *b,
+                              const Map *moving) {
+  if (!exchanges_columns(a->index)) return false;
+  Map fixed = {0}, values = {0};
+  for each (MapEntry, e, &a->steps)
+    if (e->key && !map_has(moving, e->key)) map_set(&fixed, e->key, map_get(&s->loops, e->key));
+  int threads = thread_count(&s->threads);
+  int64_t steps = count_steps(s, moving), others = count_steps(s, &fixed);
+  if (!threads || !steps || !others || steps > MOST_TRIES / threads / others) return false;
+  Node *part = moving_part(s, a->index, moving, &fixed);
+  for (int64_t i = 0; i < others; i++) {
+    set_steps(s, &fixed, i, &values);
+    if (!have_own_places(s, a, b, part, moving, &values)) return false;
+  }
+  return true;
+}
+
 /* Does each thread have an index of its own, the same in both, in each step of the loops that may
  * be in another one? Of vectors, which begin at multiples of their width. */
 static bool is_own(ThreadSpace *s, const Access *a, const Access *b) {
@@ -270,7 +369,8 @@ static bool is_own(ThreadSpace *s, const Access *a, const Access *b) {
   for each (MapEntry, e, &a->steps)
     if (e->key && map_get(&b->steps, e->key) != e->value)
       map_set(&moving, e->key, map_get(&s->loops, e->key));
-  return iter_map_detect(NODES(a->index), &moving, NULL, s->facts).injective;
+  return iter_map_detect(NODES(a->index), &moving, NULL, s->facts).injective ||
+         is_own_when_tried(s, a, b, &moving);
 }
 
 /* Does no thread come to the place of another one? By the places of all. */

@@ -16,6 +16,7 @@ typedef struct Access {
   Node *rest;   /* of the index, without its places: where all variables of threads are 0 */
   IntVec place; /* index - rest in each thread of the block, NOT_HERE if none; empty: not known */
   Map steps;    /* variables of loops in the index to the number of the step */
+  NodeVec conditions; /* around it, of an index with exchanged columns */
 } Access;
 typedef VEC(Access) AccessVec;
 
