@@ -20,7 +20,8 @@ Node *element_offset(Node *buffer, NodeVec indices);
  */
 Node *step_of(Analyzer *facts, Node *index, Node *var);
 
-/* Does the copy bring matrices into memory of scope wmma.*, or out of it? */
+/* Does the copy bring matrices into memory of scope wmma.*, or out of it? Refuses fragments of mma.
+ */
 bool copies_matrices(const Copy *c);
 /* Such a copy by instructions of tensor cores, tile by tile. `fragments`: of wmma_fragments. */
 Node *copy_matrices(const Copy *c, const Map *fragments, Analyzer *facts);

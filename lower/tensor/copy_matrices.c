@@ -1,5 +1,8 @@
 /* copy_matrices.c -- annotated copies between memory and matrices of wmma, which the threads of a
- * warp hold together: tiles, by T.tvm_load_matrix_sync and T.tvm_store_matrix_sync. */
+ * warp hold together: tiles, by T.tvm_load_matrix_sync and T.tvm_store_matrix_sync.
+ *
+ * Not: what is computed on the way. TVM has the matrices stored to shared memory of its own for
+ * that; here a program says so itself. Fragments of mma have tensor intrinsics. */
 #include "lower/device/wmma.h"
 #include "lower/tensor/auto_copy.h"
 
@@ -16,10 +19,18 @@ typedef struct Tiles {
 
 static bool is_wmma(Node *buffer) { return str_begins(buffer_scope(buffer), "wmma."); }
 
+static WalkResult find_matrices(Walker *w, Node *n) {
+  const Copy *c = w->context;
+  Node *buffer = accessed_buffer(n);
+  if (buffer && scope_is_fragment(buffer_scope(buffer)))
+    auto_copy_refuse(c->block, "fragments are copied by the tensor intrinsics for them "
+                               "(get_mma_intrin_group)");
+  return buffer && is_wmma(buffer) ? WALK_STOP : WALK_ON;
+}
+
 bool copies_matrices(const Copy *c) {
-  Node *value = c->store->value;
-  return is_wmma(c->store->buffer) ||
-         (IS(BufferLoad, value) && is_wmma(AS(BufferLoad, value)->buffer));
+  Walker w = {.enter = find_matrices, .context = (void *)(uintptr_t)c};
+  return !walk(&w, &c->store->node);
 }
 
 /* What the other calls take the matrices for; without any, what there is for the dtype. */
@@ -144,7 +155,7 @@ Node *copy_matrices(const Copy *c, const Map *fragments, Analyzer *facts) {
       is_wmma(from->buffer) != stores ||
       !dtype_equal(AS(Buffer, from->buffer)->elem, AS(Buffer, c->store->buffer)->elem))
     auto_copy_refuse(c->block, "matrices of wmma are copied as they are, from or to other memory, "
-                               "and without a condition");
+                               "and without a condition: compute with what lies in shared memory");
   Node *matrices = stores ? from->buffer : c->store->buffer;
   Node *memory = stores ? c->store->buffer : from->buffer;
   NodeVec inside = stores ? from->indices : c->store->indices;
