@@ -128,6 +128,8 @@ const NodeFields *node_fields(NodeKind kind);
 size_t node_size(NodeKind kind); /* of the kind's struct */
 /* The first field of the node that holds what it must not, or NULL (sort.c). */
 const char *node_misfit(const Node *n);
+/* An IterVar with a domain: what blocks and reductions run over. Threads need none. */
+bool node_is_axis(const Node *n);
 
 /* A vector of the given nodes: NODES(a, b). */
 NodeVec node_vec(int n, ...);

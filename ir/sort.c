@@ -49,6 +49,8 @@ static bool is(const Sort *s, const char *name) {
   return strlen(name) == s->len && memcmp(name, s->name, s->len) == 0;
 }
 
+bool node_is_axis(const Node *n) { return IS(IterVar, n) && AS(IterVar, n)->dom; }
+
 static bool fits(const Sort *s, const Node *n) {
   if (!n) return s->optional;
   NodeFamily family = node_family(n->kind);
@@ -58,6 +60,7 @@ static bool fits(const Sort *s, const Node *n) {
          (is(s, "stmt") && family == FAMILY_STMT) ||
          (is(s, "relax") && family == FAMILY_RELAX_EXPR) ||
          (is(s, "sinfo") && family == FAMILY_SINFO) || (is(s, "func") && is_func) ||
+         (is(s, "axis") && node_is_axis(n)) ||
          (is(s, "callee") && (IS(Op, n) || IS(GlobalVar, n))) ||
          (is(s, "binding") && (IS(VarBinding, n) || IS(MatchCast, n)));
 }

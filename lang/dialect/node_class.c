@@ -151,8 +151,7 @@ static CallArgs without_span(const CallArgs *args) {
   return out;
 }
 
-static Value make(Value class, CallArgs *args) {
-  const NodeClass *c = class.object;
+static Value make_unchecked(const NodeClass *c, CallArgs *args) {
   if (c->kind == NK_COUNT)
     raise("TypeError", args->span, "%s is a family of classes: make one of them", c->maker.name);
   CallArgs plain = without_span(args);
@@ -160,6 +159,17 @@ static Value make(Value class, CallArgs *args) {
   if (!c->under) return make_from_fields(c, args);
   Value ns = str_same(c->under, "tir") ? tensor_namespace() : graph_namespace();
   return value_call(value_get_attr(ns, str_intern(c->maker.name), args->span), &plain);
+}
+
+/* Passes and the printer take for granted that a node is whole: one that is not is told here. */
+static Value make(Value class, CallArgs *args) {
+  const NodeClass *c = class.object;
+  Value made = make_unchecked(c, args);
+  const char *misfit = made.type == &type_node ? node_misfit(made.node) : NULL;
+  if (misfit)
+    raise("TypeError", args->span, "%s: the field '%s' holds what it must not", c->maker.name,
+          misfit);
+  return made;
 }
 
 /* ---- as values ---- */

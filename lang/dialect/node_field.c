@@ -58,6 +58,10 @@ static Node *as_binding(Value v, Span span) {
   (void)span;
   return value_is_node(v, NK_VarBinding) || value_is_node(v, NK_MatchCast) ? v.node : NULL;
 }
+static Node *as_axis(Value v, Span span) {
+  (void)span;
+  return v.type == &type_node && node_is_axis(v.node) ? v.node : NULL;
+}
 static Node *as_any(Value v, Span span) { return v.type == &type_node ? v.node : to_expr(v, span); }
 
 static const Sort sorts[] = {
@@ -74,7 +78,7 @@ static const Sort sorts[] = {
     {"range", "a Range", NK_Range, NULL},
     {"region", "a BufferRegion", NK_BufferRegion, NULL},
     {"match", "a MatchBufferRegion", NK_MatchBufferRegion, NULL},
-    {"iter_var", "an IterVar", NK_IterVar, NULL},
+    {"axis", "an IterVar with a domain ('dom')", NK_COUNT, as_axis},
     {"block", "a Block", NK_Block, NULL},
     {"index_map", "an IndexMap", NK_IndexMap, NULL},
 };
@@ -99,8 +103,9 @@ static Node *node_of_sort(const Setting *s, Value v) {
                                                                  : NULL;
   if (n) return n;
   if (v.type == &type_poison) raise(ERROR_POISONED, s->span, "an earlier error");
-  raise("TypeError", s->span, "'%s' of %s must be %s, found %s", s->field, s->class, sort->doc,
-        value_type_name(v));
+  bool lacks_dom = value_is_node(v, NK_IterVar);
+  raise("TypeError", s->span, "'%s' of %s must be %s, found %s%s", s->field, s->class, sort->doc,
+        value_type_name(v), lacks_dom && sort->convert == as_axis ? " without one" : "");
 }
 
 static const char *what(const Setting *s) { return str_format("'%s' of %s", s->field, s->class); }
@@ -115,7 +120,11 @@ static void set_nodes(void *at, const Setting *s, Value v) {
   *(NodeVec *)at = out;
 }
 static void set_text(void *at, const Setting *s, Value v) {
-  if (value_is_node(v, NK_IterVar)) v = value_str(AS(IterVar, v.node)->thread_tag); /* of a loop */
+  if (value_is_node(v, NK_IterVar)) { /* the thread of a loop */
+    const char *tag = AS(IterVar, v.node)->thread_tag;
+    if (!tag) raise("TypeError", s->span, "%s must be a str, found IterVar without one", what(s));
+    v = value_str(tag);
+  }
   *(const char **)at = str_intern(value_as_text(v, what(s), s->span));
 }
 static void set_dtype(void *at, const Setting *s, Value v) {

@@ -164,10 +164,12 @@ Value tir_reduce(BuiltinCall *call) {
   if (index < 0 || index >= sources.len)
     raise("IndexError", SPAN(4), "value_index is %lld, but there are %d sources", (long long)index,
           sources.len);
+  NodeVec axes = {0};
+  ValueVec rdom = value_to_vec(ARG(2), SPAN(2));
+  for each (Value, v, &rdom) vec_push(&axes, axis_of_reduce(*v, SPAN(2)));
   NodeVec init = value_is_none(ARG(5)) ? (NodeVec){0} : to_exprs(ARG(5), SPAN(5));
   return value_node(MAKE(Reduce, call->span, sources.at[index]->dtype, .reducer = reducer,
-                         .axes = need_all(ARG(2), NK_IterVar, "an axis", SPAN(2)),
-                         .sources = sources, .cond = to_expr(ARG(3), SPAN(3)),
+                         .axes = axes, .sources = sources, .cond = to_expr(ARG(3), SPAN(3)),
                          .value_index = (int)index, .init = init));
 }
 

@@ -248,18 +248,20 @@ Value t_comm_reducer(BuiltinCall *call) {
                          .results = results, .identity = identity));
 }
 
+Node *axis_of_reduce(Value v, Span span) {
+  if (v.type == &type_poison) raise(ERROR_POISONED, span, "an earlier error");
+  if (v.type == &type_node && node_is_axis(v.node)) return v.node;
+  raise("TypeError", span, "an axis of a reduction is an IterVar with a domain, found %s%s",
+        value_type_name(v), value_is_node(v, NK_IterVar) ? " without one" : "");
+}
+
 /* T.reduce(combiner, [source], [axis], condition, value_index, init) */
 Value t_reduce(BuiltinCall *call) {
   if (!value_is_node(ARG(0), NK_CommReducer))
     raise("TypeError", SPAN(0), "expected T.comm_reducer(...), found %s", value_type_name(ARG(0)));
   NodeVec sources = to_exprs(ARG(1), SPAN(1)), axes = {0};
   ValueVec rdom = value_to_vec(ARG(2), SPAN(2));
-  for each (Value, v, &rdom) {
-    if (!value_is_node(*v, NK_IterVar))
-      raise("TypeError", SPAN(2), "an axis of T.reduce is a T.iter_var, found %s",
-            value_type_name(*v));
-    vec_push(&axes, v->node);
-  }
+  for each (Value, v, &rdom) vec_push(&axes, axis_of_reduce(*v, SPAN(2)));
   int64_t index = value_as_int(ARG(4), "value_index", SPAN(4));
   if (index < 0 || index >= sources.len)
     raise("IndexError", SPAN(4), "T.reduce has %d values, and none of number %ld", sources.len,
@@ -357,9 +359,17 @@ Value t_iter_var(BuiltinCall *call) {
   const char *kind = value_as_text(ARG(2), "the kind of an iteration variable", SPAN(2));
   for (int i = 0; i < ITER_KINDS; i++) {
     if (!str_same(kind, iter_kind_names[i])) continue;
-    Node *dom = value_is_none(ARG(1)) ? NULL : value_is_node(ARG(1), NK_Range) ? ARG(1).node : NULL;
+    Node *var = expr_arg(call, 0);
+    if (!IS(Var, var))
+      raise("TypeError", SPAN(0), "T.iter_var needs a variable, found %s",
+            node_kind_name(var->kind));
+    if (!value_is_none(ARG(1)) && !value_is_node(ARG(1), NK_Range))
+      raise("TypeError", SPAN(1),
+            "the domain of an iteration variable is a Range or None, found %s",
+            value_type_name(ARG(1)));
+    Node *dom = value_is_none(ARG(1)) ? NULL : ARG(1).node;
     const char *tag = value_as_text(ARG(3), "the thread", SPAN(3));
-    return value_node(MAKE(IterVar, call->span, VOID_TYPE, .var = expr_arg(call, 0), .dom = dom,
+    return value_node(MAKE(IterVar, call->span, VOID_TYPE, .var = var, .dom = dom,
                            .iter_kind = (IterKind)i, .thread_tag = *tag ? str_intern(tag) : NULL));
   }
   raise("ValueError", SPAN(2),

@@ -10,6 +10,8 @@ Node *buffer_from_args(BuiltinCall *call, int at);
 /* An access region: slices as they stand, single indices as ranges of one element. */
 Node *to_region(Value v, Span span);
 void set_assert_message(Node *assert, Value message, Value kind, Span span);
+/* What a reduction runs over: an IterVar with a domain. */
+Node *axis_of_reduce(Value v, Span span);
 /* What says for each lane of an access whether it takes place. */
 Node *mask_of(Value predicate, DataType accessed, Span span);
 Node *predicated_store(Node *store, Value predicate, Span span);
