@@ -1,5 +1,7 @@
-/* emit_te.c -- R.emit_te: the call of a tensor program that is made while the module is read. */
+/* emit_te.c -- calls of tensor programs that are made while the module is read: R.emit_te, and
+ * R.call_dps_packed of a plain C function. */
 #include "lang/dialect/node_class.h"
+#include "lang/dialect/tensor_names.h"
 
 #define ARG(i) call->args[i]
 
@@ -27,6 +29,25 @@ static Node *join_module(ModuleBuilder *m, Env *env, Node *program, const char *
   vec_push(&m->globals, global);
   vec_push(&m->functions, program);
   return global;
+}
+
+/* func: "FILE:SYMBOL(float32*, int64, float32*)". The program has a parameter for each argument of
+ * the C function, and nothing but the call of it: all that knows tensor programs knows C functions
+ * by it. */
+Value call_c_function(Value func, NodeVec args, NodeVec outs, Env *env, Span span) {
+  ValueVec operands = {0}, infos = {0};
+  for each (Node *, a, &args) vec_push(&operands, value_node(*a));
+  for each (Node *, o, &outs) vec_push(&infos, value_node(*o));
+  Value given[] = {func, value_list(operands), value_list(infos)};
+  const char *name = graph && module ? "program" : "call_of_builder";
+  Value make = library_attr("tvm.relax.backend.c_function", name);
+  Value made = value_call_with(make, 3, given, span);
+  if (!graph || !module) return made;
+  Value *part = value_items(made)->at;
+  Node *global = join_module(module, env, part[0].node, value_text(part[1]));
+  Value call_args[] = {value_node(global), part[2], given[2]};
+  Value call_tir = value_get_attr(tvm_relax_namespace(), str_intern("call_tir"), span);
+  return value_call_with(call_tir, 3, call_args, span);
 }
 
 Value r_emit_te(BuiltinCall *call) {

@@ -107,7 +107,14 @@ static void need_tensors(NodeVec outs, Span span) {
             ir_print(*o, NULL));
 }
 
-static Value dps_call(Value func, Value args, NodeVec outs, Span span) {
+static bool is_c_function(Value func) {
+  return func.type == &type_str && strchr(value_text(func), '(');
+}
+
+static Value dps_call(BuiltinCall *call, Value func, Value args, NodeVec outs) {
+  Span span = call->span;
+  if (is_c_function(func))
+    return call_c_function(func, tuple_args(args, span), outs, call->env, span);
   return value_node(relax_call(op_get("relax.call_dps_packed"),
                                NODES(extern_func(func, span), args_tuple(args, span)), NULL, outs,
                                span));
@@ -142,7 +149,7 @@ Value r_call_tir(BuiltinCall *call) {
   NodeVec outs = value_is_none(ARG(5)) ? output_infos(call, ARG(2), ARG(4), SPAN(2))
                                        : output_of_shape(ARG(2), ARG(5), call->span);
   if (ARG(0).type == &type_str || value_is_node(ARG(0), NK_ExternFunc))
-    return dps_call(ARG(0), ARG(1), outs, call->span);
+    return dps_call(call, ARG(0), ARG(1), outs);
   return tir_call(call, "relax.call_tir", ARG(0), ARG(1), outs, ARG(3), NULL);
 }
 
@@ -173,7 +180,7 @@ Value r_call_tir_inplace(BuiltinCall *call) {
 }
 
 Value r_call_dps_packed(BuiltinCall *call) {
-  return dps_call(ARG(0), ARG(1), output_infos(call, ARG(2), ARG(3), SPAN(2)), call->span);
+  return dps_call(call, ARG(0), ARG(1), output_infos(call, ARG(2), ARG(3), SPAN(2)));
 }
 
 /* R.call_dps((n, m), f, [x, w]): the dtype is what the tensor program says of its last parameter.
@@ -188,7 +195,7 @@ Value r_call_dps(BuiltinCall *call) {
   Node *out = MAKE(TensorStructInfo, call->span, VOID_TYPE, .shape = shape, .elem = t,
                    .ndim = IS(ShapeExpr, shape) ? AS(ShapeExpr, shape)->values.len : -1);
   if (ARG(1).type == &type_str || value_is_node(ARG(1), NK_ExternFunc))
-    return dps_call(ARG(1), ARG(2), NODES(out), call->span);
+    return dps_call(call, ARG(1), ARG(2), NODES(out));
   return tir_call(call, "relax.call_tir", ARG(1), ARG(2), NODES(out), value_none(), NULL);
 }
 

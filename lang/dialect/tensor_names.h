@@ -12,6 +12,9 @@ Node *to_region(Value v, Span span);
 void set_assert_message(Node *assert, Value message, Value kind, Span span);
 /* What a reduction runs over: an IterVar with a domain. */
 Node *axis_of_reduce(Value v, Span span);
+/* The call of a plain C function by a name that tells its signature, as that of a tensor program
+ * which joins the module (emit_te.c). */
+Value call_c_function(Value func, NodeVec args, NodeVec outs, Env *env, Span span);
 /* What says for each lane of an access whether it takes place. */
 Node *mask_of(Value predicate, DataType accessed, Span span);
 Node *predicated_store(Node *store, Value predicate, Span span);
