@@ -119,7 +119,8 @@ static Value builtin_dir(BuiltinCall *c) {
   if (c->args[0].type) value_attr_names(c->args[0], &names);
   else env_names(env_module(c->env), &names);
   Value set = value_set();
-  for each (const char *, n, &names) set_add(set, value_str(*n), c->span);
+  for each (const char *, n, &names) /* "nn.relu" is the attribute relu of the attribute nn */
+    set_add(set, value_str(str_intern_n(*n, strcspn(*n, "."))), c->span);
   out = value_to_vec(set, c->span);
   sequence_sort(&out, value_none(), false, c->span);
   return value_list(out);

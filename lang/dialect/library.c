@@ -99,7 +99,10 @@ Value library_attr(const char *dotted, const char *name) {
 }
 
 void library_names(const char *dotted, StrVec *out) {
-  if (library_has(dotted)) value_attr_names(library_load(dotted), out);
+  StrVec names = {0};
+  if (library_has(dotted)) value_attr_names(library_load(dotted), &names);
+  for each (const char *, n, &names)
+    if (**n != '_') vec_push(out, *n);
 }
 
 /* All intrinsics are declared when one is asked for that is not. */

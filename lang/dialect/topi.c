@@ -154,9 +154,7 @@ static const char *prefix_of(const Namespace *ns) {
   return str_same(ns->name, "tvm.topi") ? "" : ns->name + strlen("tvm.topi.");
 }
 
-static void topi_names(Namespace *ns, StrVec *out) {
-  op_names_below(*prefix_of(ns) ? str_format("%s.", prefix_of(ns)) : "", out);
-}
+static void topi_names(Namespace *ns, StrVec *out);
 
 static Value topi_find(Namespace *ns, const char *name) {
   const char *prefix = prefix_of(ns);
@@ -178,6 +176,14 @@ static Value topi_find(Namespace *ns, const char *name) {
   ((Namespace *)v.object)->names = topi_names;
   ((Namespace *)v.object)->is_part = true;
   return v;
+}
+
+/* Operators without a compute have no function here. */
+static void topi_names(Namespace *ns, StrVec *out) {
+  StrVec names = {0};
+  op_names_below(*prefix_of(ns) ? str_format("%s.", prefix_of(ns)) : "", &names);
+  for each (const char *, name, &names)
+    if (strchr(*name, '.') || topi_find(ns, *name).type) vec_push(out, *name);
 }
 
 Value topi_namespace(void) {

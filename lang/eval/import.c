@@ -15,6 +15,7 @@ typedef struct FileModule {
   Namespace ns;
   Env *env;
   bool running;
+  bool is_library; /* its text is carried by the program */
 } FileModule;
 
 static Map modules; /* interned path to FileModule * */
@@ -29,8 +30,35 @@ static Value file_module_find(Namespace *ns, const char *name) {
   return x ? *x : value_absent();
 }
 
+/* T, R, tvm, ... are there in every module: they are no module's to give. */
+static bool is_given_to_all(const char *name, Value v) {
+  static Env *fresh;
+  if (!fresh) fresh = session_of_module("", NULL)->globals;
+  Value *given = names_get(&fresh->names, name);
+  return given && value_same(*given, v);
+}
+
+/* Of what a module of the library uses: other modules, and classes of another package. */
+static bool is_foreign(const char *module, Value v) {
+  if (v.type == &type_namespace) return !str_begins(((Namespace *)v.object)->name, module);
+  const char *home = v.type == &type_class ? ((ClassObject *)v.object)->module : NULL;
+  if (!home || str_same(home, "builtins")) return false;
+  size_t root = strcspn(module, ".");
+  return strcspn(home, ".") != root || memcmp(home, module, root) != 0;
+}
+
+/* A module of the library keeps to itself how it is made: its names with _, and modules that it
+ * imports. A file of the user's has all of its names, as in Python. */
 static void file_module_names(Namespace *ns, StrVec *out) {
-  names_list(&((FileModule *)(void *)ns)->env->names, out);
+  FileModule *m = (FileModule *)(void *)ns;
+  StrVec all = {0};
+  names_list(&m->env->names, &all);
+  for each (const char *, name, &all) {
+    Value v = *names_get(&m->env->names, *name);
+    if (is_given_to_all(*name, v)) continue;
+    if (!m->is_library || (!name_is_private(*name) && !is_foreign(ns->name, v)))
+      vec_push(out, *name);
+  }
 }
 
 static void file_module_set(Namespace *ns, const char *name, Value x) {
@@ -99,7 +127,7 @@ static Value load_once(const char *name, const char *path, const Source *source,
                  .names = file_module_names,
                  .set = file_module_set,
                  .elsewhere = file_module_elsewhere},
-          .env = session_of_module(name, path)->globals);
+          .env = session_of_module(name, path)->globals, .is_library = source != NULL);
   map_set(&modules, key, m);
   run_file(m, path, source, key, span);
   return value_of(&type_namespace, m);
@@ -218,14 +246,6 @@ void exec_import(Env *env, Ast *s) {
     env_assign(env, str_intern_n(a->name, (size_t)(dot - a->name)),
                import_chain(env, a->name, a->ast.span));
   }
-}
-
-/* T, R, tvm, ... are there in every module: they are no module's to give. */
-static bool is_given_to_all(const char *name, Value v) {
-  static Env *fresh;
-  if (!fresh) fresh = session_of_module("", NULL)->globals;
-  Value *given = env_find(fresh, name);
-  return given && value_same(*given, v);
 }
 
 static void import_all(Env *env, Value module, Span span) {

@@ -71,6 +71,8 @@ bool names_remove(Names *n, const char *name) {
   return true;
 }
 
+bool name_is_private(const char *name) { return name[0] == '_' && name[1] != '_'; }
+
 void names_list(const Names *n, StrVec *out) {
   for each (NameEntry, e, n)
     if (e->value.type) vec_push(out, e->name);

@@ -118,10 +118,13 @@ static bool set_attr(Value v, const char *name, Value x, Span span) {
 static void attr_names(Value v, StrVec *out) {
   Namespace *ns = namespace_of(v);
   size_t n = strlen(ns->name);
-  names_list(&ns->values, out);
+  StrVec own = {0};
+  names_list(&ns->values, &own);
+  for each (const char *, name, &own) /* those with _ are for modules of the library */
+    if (!name_is_private(*name)) vec_push(out, *name);
   if (ns->names) ns->names(ns, out);
   for each (Registered *, r, &registry)
-    if (strncmp((*r)->name, ns->name, n) == 0 && (*r)->name[n] == '.' &&
+    if (strncmp((*r)->name, ns->name, n) == 0 && (*r)->name[n] == '.' && (*r)->name[n + 1] != '_' &&
         !strchr((*r)->name + n + 1, '.'))
       vec_push(out, (*r)->name + n + 1);
 }

@@ -42,6 +42,7 @@ Value *names_get(const Names *n, const char *name); /* NULL if it has no value *
 int names_set(Names *n, const char *name, Value x); /* gives its place */
 bool names_remove(Names *n, const char *name);      /* false if absent */
 void names_list(const Names *n, StrVec *out);       /* those that have a value */
+bool name_is_private(const char *name);             /* _x, but not __x__ */
 
 /* The arguments of one call. */
 typedef struct CallArgs {
