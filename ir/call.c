@@ -87,13 +87,15 @@ Node *expr_call(const char *name, DataType t, NodeVec args, Span span) {
 
 /* ---- effects ---- */
 
+Effect node_effect(const Node *n) {
+  if (IS(BufferLoad, n)) return EFFECT_READ;
+  if (!IS(Call, n)) return EFFECT_PURE;
+  const Intrin *in = intrin_of(AS(Call, n)->op);
+  return in ? in->effect : EFFECT_STATE;
+}
+
 static WalkResult join_effect(Walker *w, Node *n) {
-  Effect *e = w->context, found = EFFECT_PURE;
-  if (IS(BufferLoad, n)) found = EFFECT_READ;
-  if (IS(Call, n)) {
-    const Intrin *in = intrin_of(AS(Call, n)->op);
-    found = in ? in->effect : EFFECT_STATE;
-  }
+  Effect *e = w->context, found = node_effect(n);
   if (found > *e) *e = found;
   return *e == EFFECT_STATE ? WALK_STOP : WALK_ON;
 }

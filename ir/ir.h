@@ -268,6 +268,7 @@ static inline Node *expr_and(Node *a, Node *b) { return expr_binary(NK_And, a, b
 /* Effects of a scalar expression: pure, reads memory, or changes state. */
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_STATE } Effect;
 Effect expr_effect(Node *n);
+Effect node_effect(const Node *n); /* of the node alone, whatever its operands do */
 
 /* An AttrStmt "thread_extent" of an IterVar: these begin a grid of blocks of threads. */
 static inline bool is_launch(const Node *n) {

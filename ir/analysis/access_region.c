@@ -19,6 +19,7 @@ typedef struct Scan {
   Map ranges;         /* variables of loops inside the block to their Range */
   Map lets;           /* variables of lets inside the block to their values */
   Map stores;         /* buffers to their only BufferStore, or to themselves if there are more */
+  Map pure;           /* values of these: what stands in others is not looked through again */
   Map scalars;        /* buffers of one element that get one value, to it */
   Node *asked;        /* by block_writes_by_memory: a buffer, or NULL */
   bool by_memory;     /* memory says where that is written */
@@ -124,6 +125,21 @@ static Node *without_names(Scan *s, Node *e) {
   if (!s->lets.live && !s->scalars.live) return e;
   Mutator m = {.rewrite = value_of_name, .context = s};
   return mutate(&m, e);
+}
+
+static WalkResult stop_at_effect(Walker *w, Node *n) {
+  const Scan *s = w->context;
+  if (map_has(&s->pure, n)) return WALK_PRUNE;
+  return node_effect(n) == EFFECT_PURE ? WALK_ON : WALK_STOP;
+}
+
+/* Of a value without names. Those of a chain of lets hold each other: each is walked to the next.
+ */
+static bool is_pure(Scan *s, Node *value) {
+  Walker w = {.enter = stop_at_effect, .context = s, .once = true};
+  if (!walk(&w, value)) return false;
+  map_set(&s->pure, value, value);
+  return true;
 }
 
 /* ---- one access ---- */
@@ -245,7 +261,7 @@ static WalkResult scan_node(Walker *w, Node *n) {
     if (store->predicate) scan(s, store->predicate);
     if (sets_scalar(s, store)) {
       Node *value = without_names(s, store->value);
-      if (expr_effect(value) == EFFECT_PURE) map_set(&s->scalars, store->buffer, value);
+      if (is_pure(s, value)) map_set(&s->scalars, store->buffer, value);
     }
     if (store->buffer == s->asked) s->by_memory |= says_memory(s, store->indices);
     add_indices(s, &s->writes, store->buffer, store->indices);
@@ -258,7 +274,7 @@ static WalkResult scan_node(Walker *w, Node *n) {
     return WALK_ON;
   case NK_LetStmt: {
     Node *value = without_names(s, AS(LetStmt, n)->value);
-    if (expr_effect(value) == EFFECT_PURE) map_set(&s->lets, AS(LetStmt, n)->var, value);
+    if (is_pure(s, value)) map_set(&s->lets, AS(LetStmt, n)->var, value);
     else map_set(&s->ranges, AS(LetStmt, n)->var, n); /* moves in a way that is not known */
     return WALK_ON;
   }

@@ -205,15 +205,27 @@ IntSet int_set_of_range(const Range *r) {
   return (IntSet){.min = r->min, .max = expr_sub(expr_add(r->min, r->extent), one)};
 }
 
+typedef struct FindMoving {
+  const Map *ranges;
+  Map *sets;
+} FindMoving;
+
+static WalkResult note_moving(Walker *w, Node *n) {
+  FindMoving *f = w->context;
+  Node *range = IS(Var, n) ? map_get(f->ranges, n) : NULL;
+  if (!range || map_has(f->sets, n)) return WALK_ON;
+  IntSet s = IS(Range, range) ? int_set_of_range(AS(Range, range)) : all;
+  map_set(f->sets, n, gc_copy(&s, sizeof s));
+  Walker inner = {.enter = note_moving, .context = f, .once = true}; /* ends of it may move, too */
+  if (IS(Range, range)) walk(&inner, range);
+  return WALK_ON;
+}
+
+/* Only what `e` depends on: of thousands of ranges an index mentions a few. */
 bool arith_bounds_over(Node *e, const Map *ranges, Node **least, Node **greatest) {
   Map sets = {0};
-  for (int i = 0; i < ranges->len; i++) {
-    const Node *var = ranges->at[i].key;
-    Node *range = ranges->at[i].value;
-    if (!var) continue;
-    IntSet s = IS(Range, range) ? int_set_of_range(AS(Range, range)) : all;
-    map_set(&sets, var, gc_copy(&s, sizeof s));
-  }
+  Walker w = {.enter = note_moving, .context = &(FindMoving){ranges, &sets}, .once = true};
+  walk(&w, e);
   IntSet s = arith_int_set(e, &sets);
   if (!s.min || !s.max) return false;
   *least = s.min;
