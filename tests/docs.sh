@@ -1,12 +1,17 @@
 #!/bin/sh
 # docs.sh -- runs the snippets of README.md and docs/*.md. Each block ```python is a script of its own unless it begins with
 # a line "# continues": then it is run after those before it. A block ```text right after it is what it must print; a block
-# ```python error must fail. A block ```sh is run by the shell with the built program as tvms.
+# ```python error must fail, and its message have the lines of a block ```text right after it in a row. A block ```sh is run
+# by the shell with the built program as tvms.
 # All run in a folder that sees the project's files and keeps what they write out of the project.
 #   sh tests/docs.sh BUILD_FOLDER
 [ -x "$1/tvms" ] || { echo "usage: $0 BUILD_FOLDER"; exit 2; }
 B=$(cd "$1" && pwd)
 work=$(mktemp -d)
+# Are the lines of the first file some of the second, in a row?
+within() {
+  awk 'NR == FNR { want = want "\n" $0; next } { text = text "\n" $0 } END { exit !index(text "\n", want "\n") }' "$1" "$2"
+}
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/at" && ln -s "$PWD"/* "$work/at" && cd "$work/at" || exit 1
 passed=0
@@ -18,6 +23,7 @@ for doc in README.md docs/*.md; do
     /^```$/ && inside { inside = 0; close(file); next }
     inside { print > file }' "$doc"
   : >"$work/so_far"
+  failing=0
   for f in "$work"/[0-9]*; do
     case $f in
     *.python | *.python_error)
@@ -28,6 +34,7 @@ for doc in README.md docs/*.md; do
       cp "$work/script.tvms" "$work/so_far"
       want=0
       case $f in *error) want=1 ;; esac
+      failing=$want
       if [ $status -ne $want ]; then
         echo "$doc: $(basename "$f"): exit status $status, expected $want"
         cat "$f" "$work/err"
@@ -36,12 +43,15 @@ for doc in README.md docs/*.md; do
       tail -n +$((before + 1)) "$work/out" >"$work/printed"
       ;;
     *.text)
-      if diff -u "$f" "$work/printed"; then passed=$((passed + 1)); else
+      if [ "$failing" -eq 1 ] && within "$f" "$work/err"; then passed=$((passed + 1))
+      elif [ "$failing" -eq 0 ] && diff -u "$f" "$work/printed"; then passed=$((passed + 1)); else
         echo "$doc: $(basename "$f"): the snippet prints something else"
+        [ "$failing" -eq 0 ] || cat "$work/err"
         failed=$((failed + 1))
       fi
       ;;
     *.sh)
+      failing=0
       if PATH="$B:$PATH" sh -e "$f" >"$work/printed" 2>"$work/err"; then passed=$((passed + 1)); else
         echo "$doc: $(basename "$f") failed"
         cat "$f" "$work/err"
