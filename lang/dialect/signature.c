@@ -151,6 +151,29 @@ static bool holds_dims(const char *keyword) {
          str_same(keyword, "elem_offset");
 }
 
+/* The text of R.Prim("float32", value="z"); else NULL. */
+static Ast *quoted_value(Ast *node) {
+  AstCall *call = node->kind == AST_KIND_Call ? AST_AS(Call, node) : NULL;
+  bool is_prim = call && call->func->kind == AST_KIND_Attribute &&
+                 str_same(AST_AS(Attribute, call->func)->name, "Prim");
+  for (int i = 0; is_prim && i < call->args.len; i++) {
+    Ast *arg = call->args.at[i];
+    bool is_value = arg->kind == AST_KIND_Keyword && str_same(AST_AS(Keyword, arg)->name, "value");
+    if (is_value && AST_AS(Keyword, arg)->value->kind == AST_KIND_Str)
+      return AST_AS(Keyword, arg)->value;
+  }
+  return NULL;
+}
+
+/* A name alone is a variable of the dtype that is given with it. */
+static void scan_prim(const DimScan *scan, Ast *type, Ast *value) {
+  DimScan of_type = *scan;
+  DataType t;
+  const char *name = scalar_dtype_name(type);
+  if (*name && is_identifier(AST_AS(Str, value)->text) && dtype_parse(name, &t)) of_type.quoted = t;
+  declare_quoted(&of_type, value);
+}
+
 static void scan_annotation(void *context, Ast *node) {
   DimScan *scan = context;
   if (node->kind == AST_KIND_Call && takes_shape(AST_AS(Call, node)->func)) {
@@ -168,9 +191,9 @@ static void scan_annotation(void *context, Ast *node) {
     scan_shape(scan, has_dtype ? AST_AS(Tuple, index)->items.at[0] : index);
     return;
   }
-  if (node->kind == AST_KIND_Keyword && str_same(AST_AS(Keyword, node)->name, "value") &&
-      AST_AS(Keyword, node)->value->kind == AST_KIND_Str) { /* R.Prim(value="n") */
-    declare_quoted(scan, AST_AS(Keyword, node)->value);
+  Ast *value = quoted_value(node);
+  if (value) {
+    scan_prim(scan, node, value);
     return;
   }
   ast_each_child(node, scan_annotation, context);
