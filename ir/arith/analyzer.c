@@ -7,7 +7,7 @@ Analyzer *arith_of_function(Node *prim_func) {
   for each (Node *, b, &AS(PrimFunc, prim_func)->buffers) {
     if (!*b) continue;
     for each (Node *, dim, &AS(Buffer, *b)->shape)
-      if (IS(Var, *dim))
+      if (!IS(IntImm, *dim))
         arith_enter(
             a, expr_binary(NK_GE, *dim, int_imm((*dim)->dtype, 0, (*dim)->span), (*dim)->span));
   }

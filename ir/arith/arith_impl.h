@@ -124,6 +124,8 @@ Modular modular_join(Modular a, Modular b);
 /* ---- proofs (prove.c) ---- */
 
 bool linear_is_nonneg(Analyzer *a, const Linear *l);
+/* Never 0: by its own bounds, or as a factor of a product that is not. */
+bool is_nonzero(Analyzer *a, Node *e);
 /* 1: x - y >= margin holds; 0: it does not; -1: not known. */
 int compare_forms(Analyzer *a, const Linear *x, const Linear *y, int64_t margin);
 /* Does the condition hold (1) or not (0), by facts that say so literally? -1: no such fact. */

@@ -27,13 +27,44 @@ static Sides sides_of(Analyzer *a, Node *e) {
   return s;
 }
 
+static bool is_by_symbol(Analyzer *a, Node *e, NodeKind kind) {
+  if (e->kind != kind || IS(IntImm, as_binary(e)->b)) return false;
+  Node *divisor = as_binary(e)->b;
+  return arith_const_bound(a, divisor).lo >= 0 && is_nonzero(a, divisor);
+}
+
+/* m * y - p >= margin, by forms; `negate`: p - m * y. */
+static int compare_product(Analyzer *a, Node *m, Node *y, Node *p, int64_t margin, bool negate) {
+  Linear lm, lp;
+  Node *product = arith_binary(NK_Mul, m, y, p->span);
+  if (!exact_form(a, product, true, &lm) || !exact_form(a, p, true, &lp)) return -1;
+  return negate ? compare_forms(a, &lp, &lm, margin) : compare_forms(a, &lm, &lp, margin);
+}
+
+/* x - y >= margin where one is a quotient or a rest by a positive m that is no number:
+ * p // m >= z is p >= m * z, p // m < z is p < m * z, and p % m < m. */
+static int compare_quotient(Analyzer *a, Node *x, Node *y, int64_t margin) {
+  Node *of_x = int_imm(x->dtype, margin, x->span), *of_y = int_imm(x->dtype, 1 - margin, x->span);
+  if (is_by_symbol(a, x, NK_FloorDiv))
+    return compare_product(a, as_binary(x)->b, arith_binary(NK_Add, y, of_x, y->span),
+                           as_binary(x)->a, 0, true);
+  if (is_by_symbol(a, y, NK_FloorDiv))
+    return compare_product(a, as_binary(y)->b, arith_binary(NK_Add, x, of_y, x->span),
+                           as_binary(y)->a, 1, false);
+  bool is_rest = is_by_symbol(a, y, NK_FloorMod) && same_term(as_binary(y)->b, x);
+  return is_rest && margin <= 1 ? 1 : -1;
+}
+
 /* x - y >= margin (1), not (0), or not known; `swap`: y - x. */
 static int at_least(Sides *s, int64_t margin, bool swap) {
   ConstBound x = arith_const_bound(s->analyzer, s->x), y = arith_const_bound(s->analyzer, s->y);
   int truth = swap ? compare_bounds(y, x, margin) : compare_bounds(x, y, margin);
   if (truth >= 0 || !s->exact) return truth;
-  return swap ? compare_forms(s->analyzer, &s->ly, &s->lx, margin)
-              : compare_forms(s->analyzer, &s->lx, &s->ly, margin);
+  truth = swap ? compare_forms(s->analyzer, &s->ly, &s->lx, margin)
+               : compare_forms(s->analyzer, &s->lx, &s->ly, margin);
+  if (truth >= 0) return truth;
+  return swap ? compare_quotient(s->analyzer, s->y, s->x, margin)
+              : compare_quotient(s->analyzer, s->x, s->y, margin);
 }
 
 /* Equal (1), different (0), or not known. */

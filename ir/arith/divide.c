@@ -176,14 +176,6 @@ static bool split_by_product(Analyzer *a, const Linear *l, Node *product, int64_
   return true;
 }
 
-static bool is_nonzero(Analyzer *a, Node *e) {
-  ConstBound b = arith_const_bound(a, e);
-  Linear l;
-  if (b.lo > 0 || b.hi < 0) return true;
-  if (!exact_form(a, e, true, &l)) return false;
-  return !__builtin_sub_overflow(l.constant, 1, &l.constant) && linear_is_nonneg(a, &l); /* >= 1? */
-}
-
 /* 0 <= rest < divisor? */
 static bool is_remainder(Analyzer *a, const Linear *rest, Node *divisor, DataType t, Span span) {
   Linear r, d, room;

@@ -97,6 +97,27 @@ static Node *outside(Node *value, Node *extent, Analyzer *facts) {
   return arith_simplify(facts, expr_binary(NK_Or, low, high, value->span));
 }
 
+/* A domain of two negative extents has no step, and a box as large as their product. */
+static bool may_be_negative(const IndexMap *m, const Map *ranges, Analyzer *facts) {
+  for each (Node *, v, &m->inputs)
+    if (arith_const_bound(facts, AS(Range, map_get(ranges, *v))->extent).lo < 0) return true;
+  return false;
+}
+
+/* Is each place of the box that of an element? */
+static bool fills_box(const IndexMap *m, const Map *ranges, NodeVec box, Analyzer *facts) {
+  IterMap map = iter_map_detect(m->outputs, ranges, NULL, facts);
+  if (!map.injective || !map.surjective || may_be_negative(m, ranges, facts)) return false;
+  for (int i = 0; i < box.len; i++) {
+    Node *least, *count;
+    if (!iter_sum_range(map.sums.at[i], box.at[i]->dtype, &least, &count)) return false;
+    if (!expr_is_zero(arith_simplify(facts, least)) ||
+        !arith_can_prove_equal(facts, count, box.at[i]))
+      return false;
+  }
+  return true;
+}
+
 Node *index_map_inverse(const IndexMap *m, NodeVec shape, Analyzer *facts, Node **padding) {
   Map ranges = domain_of(m, shape, facts), values = {0};
   NodeVec full, inputs = {0}, outputs = {0};
@@ -109,6 +130,7 @@ Node *index_map_inverse(const IndexMap *m, NodeVec shape, Analyzer *facts, Node 
   }
   if (!iter_map_inverse(&map, inputs, &values)) return NULL;
   *padding = int_imm(BOOL, 0, m->node.span);
+  bool pads = !fills_box(m, &ranges, full, facts);
   for (int i = 0; i < inputs.len; i++) {
     Node *least, *count, *y = inputs.at[i];
     if (!iter_sum_range(map.sums.at[i], y->dtype, &least, &count)) return NULL;
@@ -117,7 +139,7 @@ Node *index_map_inverse(const IndexMap *m, NodeVec shape, Analyzer *facts, Node 
   for (int i = 0; i < m->inputs.len; i++) {
     Node *x = arith_simplify(facts, map_get(&values, m->inputs.at[i]));
     vec_push(&outputs, x);
-    *padding = expr_binary(NK_Or, *padding, outside(x, shape.at[i], facts), m->node.span);
+    if (pads) *padding = expr_binary(NK_Or, *padding, outside(x, shape.at[i], facts), m->node.span);
   }
   *padding = arith_simplify(facts, *padding);
   return MAKE(IndexMap, m->node.span, VOID_TYPE, .inputs = inputs, .outputs = outputs);

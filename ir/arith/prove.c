@@ -5,13 +5,13 @@
 /* A proof adds at most so many facts, and tries so many in all. */
 enum { MAX_DEPTH = 4, MAX_TRIES = 150 };
 
-/* The term that pulls the form down most: one without a bound, else the widest. -1: none does. */
+/* The term whose least value is the least: one without a bound, else the widest. -1: no terms. */
 static int worst_term(Analyzer *a, const Linear *l) {
   int worst = -1;
   __int128 least = 0;
   for (int i = 0; i < l->terms.len; i++) {
     ConstBound b = bound_scale(arith_const_bound(a, l->terms.at[i]), l->coeffs.at[i]);
-    if (b.lo < least) worst = i, least = b.lo;
+    if (worst < 0 || b.lo < least) worst = i, least = b.lo;
   }
   return worst;
 }
@@ -73,6 +73,34 @@ static bool is_nonneg(Analyzer *a, const Linear *l, int depth, int *tries) {
 bool linear_is_nonneg(Analyzer *a, const Linear *l) {
   int tries = 0;
   return is_nonneg(a, l, 0, &tries);
+}
+
+static bool has_factor(Node *product, Node *e) {
+  if (same_term(product, e)) return true;
+  return IS(Mul, product) &&
+         (has_factor(AS(Mul, product)->a, e) || has_factor(AS(Mul, product)->b, e));
+}
+
+static bool is_at_least_one(Analyzer *a, Node *e) {
+  Linear l;
+  return exact_form(a, e, true, &l) && !__builtin_sub_overflow(l.constant, 1, &l.constant) &&
+         linear_is_nonneg(a, &l);
+}
+
+/* A loop over m * n that has a step tells that neither is 0. */
+static bool is_factor_of_nonzero(Analyzer *a, Node *e) {
+  for each (Fact, f, &a->facts) {
+    if (f->dead) continue;
+    for each (Node *, t, &f->form.terms)
+      if (IS(Mul, *t) && has_factor(*t, e) && is_at_least_one(a, *t)) return true;
+  }
+  return false;
+}
+
+bool is_nonzero(Analyzer *a, Node *e) {
+  ConstBound b = arith_const_bound(a, e);
+  if (b.lo > 0 || b.hi < 0) return true;
+  return is_at_least_one(a, e) || is_factor_of_nonzero(a, e);
 }
 
 int compare_forms(Analyzer *a, const Linear *x, const Linear *y, int64_t margin) {

@@ -43,9 +43,8 @@ static int find_quotient(Analyzer *a, const Linear *l, Node *mod, int64_t k, Nod
     if (i < 0 && (i = find_congruent(a, l, mod, k, c)) >= 0) *whole = as_binary(l->terms.at[i])->a;
     return i;
   }
-  ConstBound b = arith_const_bound(a, m);
-  if (b.lo <= 0 && b.hi >= 0) return -1;
-  return find_exactly(l, arith_binary(NK_Mul, quotient, m, mod->span), k);
+  int i = find_exactly(l, arith_binary(NK_Mul, quotient, m, mod->span), k);
+  return i >= 0 && is_nonzero(a, m) ? i : -1;
 }
 
 static Linear without_terms(const Linear *l, int i, int j) {

@@ -36,7 +36,7 @@ void primitive_transform_block_layout(ScheduleCall *c) {
   const IndexMap *map = index_map_arg(c, 1, b->iter_vars.len, index_dtype(extents));
   const char *why = why_no_plain_nest(&p);
   if (why) schedule_fail(c, ref->node, "block '%s' is no plain nest: %s", b->name, why);
-  Analyzer *facts = arith_new();
+  Analyzer *facts = arith_of_function(p.prim_func);
   Node *padding, *inverse = index_map_inverse(map, extents, facts, &padding);
   if (!inverse || !expr_is_zero(padding) || !index_map_shape(map, extents, facts, &shape))
     schedule_fail(c, ref->node, "the map is not known to be a bijection of the steps of block '%s'",

@@ -13,26 +13,17 @@ typedef struct Computed {
 typedef struct CacheIndex {
   Mutator mutator;
   ScheduleCall *call;
+  const Place *place;
   Block *block;
   VEC(Computed) found;
 } CacheIndex;
 
 /* ---- finding ---- */
 
-static WalkResult find_other(Walker *w, Node *n) {
-  const Block *b = w->context;
-  if (IS(BufferLoad, n) || (IS(Call, n) && expr_effect(n) != EFFECT_PURE)) return WALK_STOP;
-  if (!IS(Var, n) || AS(Var, n)->is_size) return WALK_ON;
-  for each (Node *, v, &b->iter_vars)
-    if (AS(IterVar, *v)->var == n) return WALK_ON;
-  return WALK_STOP;
-}
-
 /* Worth a buffer: more than a variable or a number, and made of the block's variables alone. */
 static bool is_computed(const CacheIndex *x, Node *e) {
   if (IS(Var, e) || IS(IntImm, e) || e->dtype.lanes != 1 || !dtype_is_int(e->dtype)) return false;
-  Walker w = {.enter = find_other, .context = x->block};
-  if (!walk(&w, e)) return false;
+  if (!is_of_variables(x->place, x->block, e)) return false;
   for each (Node *, v, &x->block->iter_vars)
     if (node_mentions(e, AS(IterVar, *v)->var)) return true;
   return false;
@@ -105,7 +96,7 @@ static Node *computing_nest(CacheIndex *x, Computed *e, int k, const char *scope
 void primitive_cache_index(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
   Place p = place_of(c, ref->func, ref->node);
-  CacheIndex x = {.mutator = {.rewrite = replace_index}, .call = c};
+  CacheIndex x = {.mutator = {.rewrite = replace_index}, .call = c, .place = &p};
   x.block = AS(Block, ref->node);
   if (!scope_block(&p)) schedule_fail(c, ref->node, "the root block has no scope for buffers");
   const char *scope = scope_arg(c, 1);

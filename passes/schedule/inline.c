@@ -63,7 +63,8 @@ void take_out(ScheduleCall *c, const Place *p, Node *buffer) {
 typedef struct Elementwise {
   Block *block;
   BufferStore *store;
-  Node *buffer; /* that it writes */
+  Node *buffer;    /* that it writes */
+  Node *prim_func; /* that it stands in */
 } Elementwise;
 
 /* One store and nothing else, whatever condition it runs under. */
@@ -73,7 +74,7 @@ static Elementwise need_one_store(ScheduleCall *c, const Place *p) {
     schedule_fail(c, &b->node, "the body of block '%s' must be one store", b->name);
   BufferStore *store = AS(BufferStore, b->body);
   if (store->predicate) schedule_fail(c, &b->node, "the store of '%s' is predicated", b->name);
-  return (Elementwise){b, store, store->buffer};
+  return (Elementwise){b, store, store->buffer, p->prim_func};
 }
 
 /* The block of a place, which is complete and one store. */
@@ -267,7 +268,7 @@ static Map domains_of(const Block *b, Analyzer *facts) {
 static Map variables_of_producer(ScheduleCall *c, const Elementwise *producer,
                                  const Elementwise *consumer, NodeVec read, IterMap *map) {
   Block *b = consumer->block;
-  Analyzer *facts = arith_new();
+  Analyzer *facts = arith_of_function(producer->prim_func);
   Map domains = domains_of(b, facts), vars = {0};
   *map = iter_map_detect(read, &domains, NULL, facts);
   if (!iter_map_inverse(map, producer->store->indices, &vars)) {
@@ -293,18 +294,18 @@ static Node *both(Node *a, Node *b) { return a ? expr_and(a, b) : b; }
  * others too, the condition under which its element is read; NULL: all are. */
 static Node *need_all_produced(ScheduleCall *c, const Elementwise *producer,
                                const Elementwise *consumer, const IterMap *read) {
-  Analyzer *facts = arith_new();
+  Analyzer *facts = arith_of_function(producer->prim_func);
   Map domains = domains_of(producer->block, facts);
   NodeVec written = producer->store->indices;
-  bool all = iter_map_detect(written, &domains, NULL, facts).surjective;
+  IterMap write = iter_map_detect(written, &domains, NULL, facts);
   Node *condition = NULL;
   for (int i = 0; i < written.len; i++) {
-    Node *at = written.at[i], *lo, *last, *least, *count, *one = int_imm(at->dtype, 1, at->span);
-    bool known = arith_bounds_over(at, &domains, &lo, &last) &&
+    Node *at = written.at[i], *lo, *extent, *least, *count;
+    bool known = write.surjective && iter_sum_range(write.sums.at[i], at->dtype, &lo, &extent) &&
                  iter_sum_range(read->sums.at[i], at->dtype, &least, &count);
     Node *end = known ? expr_add(least, count) : NULL;
-    if (!all || !known || !arith_can_prove(facts, expr_binary(NK_LE, lo, least, at->span)) ||
-        !arith_can_prove(facts, expr_binary(NK_GE, expr_add(last, one), end, at->span)))
+    if (!known || !arith_can_prove(facts, expr_binary(NK_LE, lo, least, at->span)) ||
+        !arith_can_prove(facts, expr_binary(NK_GE, expr_add(lo, extent), end, at->span)))
       schedule_fail(c, &consumer->block->node,
                     "block '%s' is not known to write dimension %d of '%s' for all steps of block "
                     "'%s'",

@@ -40,17 +40,6 @@ static WalkResult note_access(Walker *w, Node *n) {
   return WALK_ON;
 }
 
-static bool is_own(const Block *b, const Node *var) {
-  for each (Node *, v, &b->iter_vars)
-    if (AS(IterVar, *v)->var == var) return true;
-  return false;
-}
-
-static WalkResult find_foreign(Walker *w, Node *n) {
-  bool foreign = IS(Var, n) && !is_own(w->context, n) && !AS(Var, n)->is_size;
-  return foreign || IS(BufferLoad, n) ? WALK_STOP : WALK_ON;
-}
-
 static void find_indices(Reindex *r) {
   ScheduleCall *c = r->call;
   const char *name = AS(Buffer, r->buffer)->name;
@@ -63,9 +52,8 @@ static void find_indices(Reindex *r) {
   if (a.differ)
     schedule_fail(c, r->ref->node, "block '%s' accesses more than one element of '%s'",
                   r->block->name, name);
-  Walker own = {.enter = find_foreign, .context = r->block};
   for each (Node *, i, &r->indices)
-    if ((*i)->dtype.lanes != 1 || !walk(&own, *i))
+    if ((*i)->dtype.lanes != 1 || !is_of_variables(&r->place, r->block, *i))
       schedule_fail(c, r->ref->node, "the index %s of '%s' is not made of the variables of '%s'",
                     ir_print(*i, NULL), name, r->block->name);
 }
@@ -188,7 +176,7 @@ static Node *copying_nest(Reindex *r, Node *new, int level, Node **made) {
   ScheduleCall *c = r->call;
   Nest n = nest_begin(c, r->extents);
   Map vars = {0};
-  Analyzer *facts = arith_new();
+  Analyzer *facts = arith_of_function(r->place.prim_func);
   for (int i = 0; i < n.vars.len; i++) {
     map_set(&vars, AS(IterVar, r->iters.at[i])->var, n.vars.at[i]);
     arith_bind_range(facts, n.vars.at[i], int_imm(n.vars.at[i]->dtype, 0, c->span),
@@ -217,7 +205,7 @@ static void finish_reindex(Reindex *r, Node *new) {
   ScheduleCall *c = r->call;
   Node *made;
   find_iters(r);
-  Analyzer *facts = arith_new();
+  Analyzer *facts = arith_of_function(r->place.prim_func);
   IterMap map = iter_map_detect(r->at, &r->domains, NULL, facts);
   if (!map.injective)
     schedule_fail(c, r->ref->node,

@@ -68,6 +68,22 @@ static NodeVec related(Node *scope, Node *block, bool producers) {
   }
   return found;
 }
+static WalkResult stop_at_memory(Walker *w, Node *n) {
+  (void)w;
+  return node_effect(n) == EFFECT_PURE ? WALK_ON : WALK_STOP;
+}
+
+bool is_of_variables(const Place *p, const Block *b, Node *e) {
+  Map known = {0};
+  NodeVec of_function = ir_undefined(AS(PrimFunc, p->prim_func)->body), used = ir_undefined(e);
+  for each (Node *, v, &of_function) map_set(&known, *v, *v);
+  for each (Node *, v, &b->iter_vars) map_set(&known, AS(IterVar, *v)->var, *v);
+  for each (Node *, v, &used)
+    if (!map_has(&known, *v)) return false;
+  Walker w = {.enter = stop_at_memory, .once = true};
+  return walk(&w, e);
+}
+
 NodeVec producers_of(Node *scope, Node *block) { return related(scope, block, true); }
 NodeVec consumers_of(Node *scope, Node *block) { return related(scope, block, false); }
 

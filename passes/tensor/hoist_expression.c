@@ -5,9 +5,15 @@
  * have no step at all. */
 #include "passes/tensor/hoist.h"
 
-/* Is it the same before the loop, and harmless there? */
+/* Is it the same before the loop? */
 static bool is_invariant(Node *e, const Map *defined) {
-  return expr_effect(e) == EFFECT_PURE && !expr_may_fail(e) && !mentions_any(e, defined);
+  return expr_effect(e) == EFFECT_PURE && !mentions_any(e, defined);
+}
+
+/* Is what the loop evaluates first harmless before it, too? */
+static bool may_go_first(Node *e, const For *f) {
+  int64_t steps = 0;
+  return (expr_is_const_int(f->extent, &steps) && steps > 0) || !expr_may_fail(e);
 }
 
 static Node *loop_over(For *f, Node *body) {
@@ -30,7 +36,7 @@ static WalkResult find_choice(Walker *w, Node *n) {
   Choice *c = w->context;
   if (!is_intrin_call(n, "if_then_else")) return WALK_ON;
   Node *cond = AS(Call, n)->args.at[0];
-  if (IS(IntImm, cond) || !is_invariant(cond, c->defined)) return WALK_ON;
+  if (IS(IntImm, cond) || expr_may_fail(cond) || !is_invariant(cond, c->defined)) return WALK_ON;
   c->cond = cond;
   return WALK_STOP;
 }
@@ -86,9 +92,11 @@ static Node *hoist_from(Mutator *m, Node *n) {
   For *f = AS(For, n);
   Map defined = {0};
   add_definitions(n, &defined);
-  bool branch = IS(IfThenElse, f->body) && is_invariant(AS(IfThenElse, f->body)->cond, &defined);
-  bool let =
-      what->lets && IS(LetStmt, f->body) && is_invariant(AS(LetStmt, f->body)->value, &defined);
+  Node *first = IS(IfThenElse, f->body)              ? AS(IfThenElse, f->body)->cond
+                : what->lets && IS(LetStmt, f->body) ? AS(LetStmt, f->body)->value
+                                                     : NULL;
+  bool moves = first && is_invariant(first, &defined) && may_go_first(first, f);
+  bool branch = moves && IS(IfThenElse, f->body), let = moves && !branch;
   if (!branch && !let) {
     Node *choice = what->choices ? hoist_choice(f, &defined) : NULL;
     return choice ? choice : n;
