@@ -62,5 +62,7 @@ bool arith_linear(Node *e, Linear *out);
  * node: moves in a way that is not known) move; other variables stay symbols. False if e is not
  * monotone in them in a way that is understood. */
 bool arith_bounds_over(Node *e, const Map *ranges, Node **least, Node **greatest);
+/* The same where facts hold of the symbols. */
+bool arith_bounds_under(Analyzer *facts, Node *e, const Map *ranges, Node **least, Node **greatest);
 
 #endif

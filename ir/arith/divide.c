@@ -75,7 +75,8 @@ static Node *of_quotient(Analyzer *a, const Linear *l, int64_t c, DataType t, Sp
       !exact_form(a, AS(FloorDiv, term)->a, false, &x) ||
       __builtin_add_overflow(x.constant, shift, &x.constant))
     return NULL;
-  if (!bound_fits(linear_bound(a, &x), t) || !linear_fits(&x, t)) return NULL;
+  bool fits = !shift || (bound_fits(linear_bound(a, &x), t) && linear_fits(&x, t));
+  if (!fits) return NULL;
   Node *out = by_const(a, NK_FloorDiv, &x, whole, t, span);
   return out ? out : quotient_node(NK_FloorDiv, &x, whole, t, span);
 }

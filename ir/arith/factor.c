@@ -18,9 +18,21 @@ static Node *without_cast(Node *e) {
   return e;
 }
 
+/* 16 x + 16 is 16 (x + 1): the number goes to `out`. */
+static Node *without_divisor(Node *e, Factor *out) {
+  Linear l;
+  int64_t g;
+  if ((!IS(Add, e) && !IS(Sub, e)) || !arith_linear(e, &l) || !l.terms.len) return e;
+  g = gcd_of(linear_gcd(&l), l.constant);
+  if (g <= 1 || __builtin_mul_overflow(out->k, g, &out->k)) return e;
+  l.constant /= g;
+  for (int i = 0; i < l.coeffs.len; i++) l.coeffs.at[i] /= g;
+  return linear_expr(&l, e->dtype, e->span);
+}
+
 static bool collect(Analyzer *facts, Node *e, Factor *out, int depth) {
   int64_t k;
-  e = without_cast(e);
+  e = without_divisor(without_cast(e), out);
   if (expr_is_const_int(e, &k)) return !__builtin_mul_overflow(out->k, k, &out->k);
   if (IS(Mul, e) && depth)
     return collect(facts, AS(Mul, e)->a, out, depth - 1) &&

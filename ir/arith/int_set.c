@@ -222,15 +222,20 @@ static WalkResult note_moving(Walker *w, Node *n) {
 }
 
 /* Only what `e` depends on: of thousands of ranges an index mentions a few. */
-bool arith_bounds_over(Node *e, const Map *ranges, Node **least, Node **greatest) {
+bool arith_bounds_under(Analyzer *facts, Node *e, const Map *ranges, Node **least,
+                        Node **greatest) {
   Map sets = {0};
   Walker w = {.enter = note_moving, .context = &(FindMoving){ranges, &sets}, .once = true};
   walk(&w, e);
-  IntSet s = arith_int_set(e, &sets);
+  IntSet s = arith_int_set_under(facts, e, &sets);
   if (!s.min || !s.max) return false;
   *least = s.min;
   *greatest = s.max;
   return true;
+}
+
+bool arith_bounds_over(Node *e, const Map *ranges, Node **least, Node **greatest) {
+  return arith_bounds_under(arith_new(), e, ranges, least, greatest);
 }
 
 /* ---- sets together ---- */

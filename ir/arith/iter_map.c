@@ -117,7 +117,7 @@ static bool rewrite_var(Detect *d, Node *var, IterSum *out) {
 
 static bool rewrite_product(Detect *d, Node *x, Node *k, IterSum *out) {
   IterSum inner;
-  Factor f = factor_of(d->facts, k);
+  Factor f = factor_of(d->facts, arith_simplify(d->facts, k));
   if (iter_moves(d, k) || !rewrite(d, x, &inner)) return false;
   out->base = int_imm(inner.base->dtype, 0, x->span);
   return iter_add_scaled(d, out, &inner, &f);

@@ -39,20 +39,39 @@ static bool follows(Analyzer *a, const Linear *l, int w, const Linear *f, int at
          is_nonneg(a, &rest, depth + 1, tries);
 }
 
-/* The term x // c, c > 0, may be replaced: 0 <= x - c * (x // c) < c. */
-static bool follows_from_quotient(Analyzer *a, const Linear *l, int w, int depth, int *tries) {
-  int64_t c, k = l->coeffs.at[w];
-  Node *term = l->terms.at[w];
-  Linear x, f, quotient = {0};
-  if (!IS(FloorDiv, term) || !expr_is_const_int(as_binary(term)->b, &c) || c <= 0 ||
-      !exact_form(a, as_binary(term)->a, true, &x) || !linear_add_term(&quotient, term, 1))
-    return false;
-  bool up = k > 0; /* c * (x // c) - x + c - 1, or x - c * (x // c) */
-  if (!linear_combine(&quotient, up ? c : -c, &x, up ? -1 : 1, &f) ||
+/* The term at w, x // c with c > 0, may be replaced: 0 <= x - c * (x // c) < c. */
+static bool follows_from_dividend(Analyzer *a, const Linear *l, int w, const Linear *x, int64_t c,
+                                  int depth, int *tries) {
+  Linear f, quotient = {0};
+  if (!linear_add_term(&quotient, l->terms.at[w], 1)) return false;
+  bool up = l->coeffs.at[w] > 0; /* c * (x // c) - x + c - 1, or x - c * (x // c) */
+  if (!linear_combine(&quotient, up ? c : -c, x, up ? -1 : 1, &f) ||
       (up && __builtin_add_overflow(f.constant, c - 1, &f.constant)))
     return false;
-  int at = find_term(&f, term);
+  int at = find_term(&f, l->terms.at[w]);
   return at >= 0 && follows(a, l, w, &f, at, depth, tries);
+}
+
+static bool is_quotient(Node *e, int64_t *c) {
+  return IS(FloorDiv, e) && expr_is_const_int(as_binary(e)->b, c) && *c > 0;
+}
+
+/* x // (c d) is (x // d) // c, too, which stands beside it. */
+static bool follows_from_quotient(Analyzer *a, const Linear *l, int w, int depth, int *tries) {
+  int64_t c, d;
+  Node *term = l->terms.at[w];
+  Linear x;
+  if (!is_quotient(term, &c)) return false;
+  for each (Node *, other, &l->terms) {
+    bool is_finer = *other != term && is_quotient(*other, &d) && d < c && c % d == 0 &&
+                    same_term(as_binary(*other)->a, as_binary(term)->a);
+    if (!is_finer) continue;
+    x = (Linear){0};
+    if (linear_add_term(&x, *other, 1) && follows_from_dividend(a, l, w, &x, c / d, depth, tries))
+      return true;
+  }
+  return exact_form(a, as_binary(term)->a, true, &x) &&
+         follows_from_dividend(a, l, w, &x, c, depth, tries);
 }
 
 static bool is_nonneg(Analyzer *a, const Linear *l, int depth, int *tries) {

@@ -219,8 +219,8 @@ static void need_it_done(const Move *m, const Domain *domains, Node *region, Nod
     Node *min = AS(Range, dims.at[d])->min, *extent = AS(Range, dims.at[d])->extent;
     Node *last = expr_sub(expr_add(min, extent), int_imm(extent->dtype, 1, extent->span));
     Node *lo, *hi, *unused, *from = done->lo.at[d], *to = done->hi.at[d];
-    bool ready = from && arith_bounds_over(min, &ranges, &lo, &unused) &&
-                 arith_bounds_over(last, &ranges, &unused, &hi) &&
+    bool ready = from && arith_bounds_under(facts, min, &ranges, &lo, &unused) &&
+                 arith_bounds_under(facts, last, &ranges, &unused, &hi) &&
                  arith_can_prove(facts, expr_binary(NK_GE, lo, from, min->span)) &&
                  arith_can_prove(facts, expr_binary(NK_LE, hi, to, min->span));
     if (!ready)

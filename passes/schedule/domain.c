@@ -60,7 +60,7 @@ static void narrow(Solve *s, Node *e, Node *lo, Node *hi) {
     if (!moves(s, term) || k == INT64_MIN) continue;
     Node *scaled = expr_mul(term, int_imm(term->dtype, k, e->span));
     Node *rest = arith_simplify(s->facts, expr_sub(e, scaled));
-    if (!arith_bounds_over(rest, &s->own, &least, &most)) continue;
+    if (!arith_bounds_under(s->facts, rest, &s->own, &least, &most)) continue;
     Node *from = expr_sub(lo, most), *to = expr_sub(hi, least);
     if (k < 0) {
       Node *turned = expr_neg(to, e->span);

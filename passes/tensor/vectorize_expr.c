@@ -125,13 +125,23 @@ static Node *masked_division(Vectorize *v, Node *n, Node *x, Node *y) {
   return binary_of(n, wide_type(v, n), x, safe);
 }
 
+/* One that is the same in all lanes runs once, also where none of them does. */
+static Node *safe_division(Node *n) {
+  Binary *b = (Binary *)(void *)n;
+  Node *zero = int_imm(b->b->dtype, 0, n->span), *one = int_imm(b->b->dtype, 1, n->span);
+  Node *cond = expr_binary(NK_NE, b->b, zero, n->span);
+  Node *safe = MAKE(Select, n->span, b->b->dtype, .cond = cond, .then = b->b, .orelse = one);
+  return binary_of(n, n->dtype, b->a, safe);
+}
+
 static Node *vector_binary(Mutator *m, Node *n) {
   Vectorize *v = m->context;
   Binary *b = (Binary *)(void *)n;
   Node *x = mutate(m, b->a), *y = mutate(m, b->b);
   bool same = x == b->a && y == b->b;
-  if (divides_by_unknown(n) && v->mask && !(same && v->some)) return masked_division(v, n, x, y);
-  if (same) return n;
+  bool may_fail = divides_by_unknown(n) && v->mask;
+  if (same) return may_fail && !v->some && n->dtype.lanes == 1 ? safe_division(n) : n;
+  if (may_fail) return masked_division(v, n, x, y);
   Node *ramp = n->dtype.lanes == 1 ? as_ramp(n->kind, x, y, n->span) : NULL;
   if (ramp) return ramp;
   int step = n->dtype.lanes;
