@@ -59,6 +59,8 @@ static Value builtin_hash(BuiltinCall *c) {
   Value x = c->args[0];
   if (x.type == &type_instance) {
     Value own = instance_special(x, INTERNED("__hash__"), 0, NULL, c->span);
+    if (own.type && !value_is_integer(own))
+      raise("TypeError", c->span, "__hash__ method should return an integer");
     if (own.type) return own;
   }
   x = value_plain(x);

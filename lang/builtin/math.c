@@ -1,15 +1,18 @@
 /* math.c -- the module math. Functions raise as Python's do: no NaN comes out of numbers. */
 #include "lang/builtin/builtin.h"
 #include "lang/value/big_int.h"
+#include <fenv.h>
 #include <math.h>
 
 static double arg(BuiltinCall *c, int i) {
   return value_as_float(c->args[i], "the argument", c->spans[i]);
 }
 
-/* A result that is NaN or infinite although the arguments were finite is an error. */
-static Value checked(BuiltinCall *c, double r, bool finite) {
-  if (finite && isnan(r))
+/* NaN out of numbers is an error, and so is what is infinite out of finite ones: a pole, where the
+ * processor noted a division by zero, or a number that is too large. */
+static Value checked(BuiltinCall *c, double r, double x, double y) {
+  bool finite = isfinite(x) && isfinite(y), pole = isinf(r) && fetestexcept(FE_DIVBYZERO);
+  if ((isnan(r) && !isnan(x) && !isnan(y)) || (finite && pole))
     raise("ValueError", c->span, "math domain error in %s()", c->builtin->name);
   if (finite && isinf(r))
     raise("OverflowError", c->span, "math range error in %s()", c->builtin->name);
@@ -19,7 +22,8 @@ static Value checked(BuiltinCall *c, double r, bool finite) {
 #define UNARY(name, function)                                                                      \
   static Value math_##name(BuiltinCall *c) {                                                       \
     double x = arg(c, 0);                                                                          \
-    return checked(c, function(x), isfinite(x));                                                   \
+    feclearexcept(FE_DIVBYZERO);                                                                   \
+    return checked(c, function(x), x, 0);                                                          \
   }
 UNARY(sqrt, sqrt)
 UNARY(cbrt, cbrt)
@@ -49,7 +53,8 @@ UNARY(fabs, fabs)
 #define BINARY(name, function)                                                                     \
   static Value math_##name(BuiltinCall *c) {                                                       \
     double x = arg(c, 0), y = arg(c, 1);                                                           \
-    return checked(c, function(x, y), isfinite(x) && isfinite(y));                                 \
+    feclearexcept(FE_DIVBYZERO);                                                                   \
+    return checked(c, function(x, y), x, y);                                                       \
   }
 BINARY(atan2, atan2)
 BINARY(fmod, fmod)
@@ -183,7 +188,8 @@ static Value math_radians(BuiltinCall *c) { return value_float(arg(c, 0) * (M_PI
 static Value math_ldexp(BuiltinCall *c) {
   int64_t e = value_as_int(c->args[1], "the exponent", c->spans[1]);
   double x = arg(c, 0);
-  return checked(c, ldexp(x, (int)(e > 5000 ? 5000 : e < -5000 ? -5000 : e)), isfinite(x));
+  feclearexcept(FE_DIVBYZERO);
+  return checked(c, ldexp(x, (int)(e > 5000 ? 5000 : e < -5000 ? -5000 : e)), x, 0);
 }
 static Value math_frexp(BuiltinCall *c) {
   int e = 0;

@@ -47,7 +47,7 @@ static Value builtin_round(BuiltinCall *c) {
   if (method.type) return value_call_with(method, whole ? 0 : 1, &c->args[1], c->span);
   if (value_is_integer(x)) return round_int(x, digits, c->span);
   if (x.type != &type_float)
-    return value_int(value_as_int(x, "the argument of round()", c->spans[0]));
+    raise("TypeError", c->spans[0], "type %s doesn't define __round__ method", value_type_text(x));
   if (whole) {
     double r = nearbyint(x.real);
     if (isnan(r)) raise("ValueError", c->span, "cannot convert float NaN to integer");
@@ -62,6 +62,12 @@ static Value builtin_round(BuiltinCall *c) {
 }
 
 static Value builtin_divmod(BuiltinCall *c) {
+  for (int i = 0; i < 2; i++) {
+    if (c->args[i].type != &type_instance) continue;
+    const char *name = i ? INTERNED("__rdivmod__") : INTERNED("__divmod__");
+    Value r = instance_special(c->args[i], name, 1, &c->args[1 - i], c->span);
+    if (r.type) return r;
+  }
   Value q = value_binary(AST_FLOORDIV, c->args[0], c->args[1], c->span);
   return value_tuple_of(2, q, value_binary(AST_MOD, c->args[0], c->args[1], c->span));
 }

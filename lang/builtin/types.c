@@ -38,6 +38,11 @@ static Value int_from_text(Value v, int64_t base, Span span) {
   return big_from_digits(at, (size_t)(end - at), (int)base, negative);
 }
 
+_Noreturn static void not_a_number(const char *type, Value x, Span span) {
+  raise("TypeError", span, "%s() argument must be a string or a number, not '%s'", type,
+        value_type_text(x));
+}
+
 static Value new_int(BuiltinCall *c) {
   Value x = c->args[0];
   if (!x.type) return value_int(0);
@@ -61,7 +66,9 @@ static Value new_int(BuiltinCall *c) {
       x.type == &type_instance ? value_absent() : value_find_attr(x, INTERNED("__int__"), c->span);
   if (method.type) return value_call_with(method, 0, NULL, c->span);
   if (x.type == &type_big) return x;
-  return value_int(value_as_int(x, "the argument of int()", c->spans[0]));
+  int64_t i;
+  if (!value_to_index(x, &i, c->spans[0])) not_a_number("int", x, c->spans[0]);
+  return value_int(i);
 }
 
 /* strtod alone would take "0x1p3" and "nan(...)". */
@@ -95,6 +102,8 @@ static Value new_float(BuiltinCall *c) {
   Value method = x.type == &type_instance ? value_absent()
                                           : value_find_attr(x, INTERNED("__float__"), c->span);
   if (method.type) return value_call_with(method, 0, NULL, c->span);
+  if (value_is_none(x) || x.type == &type_list || x.type == &type_tuple || x.type == &type_dict)
+    not_a_number("float", x, c->spans[0]);
   return value_float(value_as_float(x, "the argument of float()", c->spans[0]));
 }
 
@@ -104,6 +113,17 @@ static Value new_bool(BuiltinCall *c) {
 
 static Value new_str(BuiltinCall *c) {
   if (!c->args[0].type) return value_str("");
+  if (c->args[1].type || c->args[2].type) { /* the text of bytes */
+    Value decode = value_is_bytes_like(c->args[0])
+                       ? value_find_attr(c->args[0], INTERNED("decode"), c->span)
+                       : value_absent();
+    if (!decode.type)
+      raise("TypeError", c->spans[0], "decoding to str: need a bytes-like object, %s found",
+            value_type_text(c->args[0]));
+    return value_call_with(decode, c->args[2].type ? 2 : 1,
+                           (Value[]){c->args[1].type ? c->args[1] : value_str("utf-8"), c->args[2]},
+                           c->span);
+  }
   if (c->args[0].type == &type_str) return c->args[0];
   Str out = {0};
   value_add_str(c->args[0], &out);
@@ -194,7 +214,7 @@ static const Builtin constructors[] = {
     {"int", "x?, base?", new_int, "an int of a number or a text"},
     {"float", "x?, /", new_float, "a float of a number or a text"},
     {"bool", "x?, /", new_bool, "is it true?"},
-    {"str", "object?", new_str, "the text of a value"},
+    {"str", "object?, encoding?, errors?", new_str, "the text of a value, or of bytes"},
     {"range", "start, stop?, step?, /", new_range, "the ints from start up to stop, by step"},
     {"slice", "start, stop?, step?, /", new_slice, "what [start:stop:step] gives"},
     {"type", "object, bases?, dict?, /", new_type, "the type of a value; or a new class"},
@@ -204,7 +224,10 @@ static const TypeObject types[] = {
      .constructor = &constructors[0],
      .get_static = int_static,
      .as_base = FIXED_BASE},
-    {.type = &type_float, .constructor = &constructors[1], .as_base = FIXED_BASE},
+    {.type = &type_float,
+     .constructor = &constructors[1],
+     .get_static = float_static,
+     .as_base = FIXED_BASE},
     {.type = &type_bool, .constructor = &constructors[2]},
     {.type = &type_str,
      .constructor = &constructors[3],

@@ -128,14 +128,14 @@ static void bind_params(FunctionObject *f, Env *env, CallArgs *args) {
   int n = s->params.len;
   Value values[n + 1], *from = values;
   if (f->plan->simple && args->positional.len == n && !args->names.len) from = args->positional.at;
-  else signature_bind(s, f->name, args, f->defaults.at, values, NULL);
+  else signature_bind(s, f->qualname, args, f->defaults.at, values, NULL);
   for (int i = 0; i < n; i++) env->names.at[i].value = from[i];
 }
 
 void function_bind(FunctionObject *f, Env *env, CallArgs *args) {
   const Signature *s = &f->plan->signature;
   Value values[s->params.len + 1];
-  signature_bind(s, f->name, args, f->defaults.at, values, NULL);
+  signature_bind(s, f->qualname, args, f->defaults.at, values, NULL);
   for (int i = 0; i < s->params.len; i++) env_set(env, s->params.at[i].name, values[i]);
 }
 

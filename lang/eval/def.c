@@ -19,6 +19,8 @@ Value function_new(Env *env, Ast *def) {
   FunctionObject *f =
       NEW(FunctionObject, .def = def, .closure = closure, .class_scope = env->is_class ? env : NULL,
           .name = lambda ? "<lambda>" : AST_AS(Def, def)->name);
+  ClassObject *class = env->is_class ? env->class_object : NULL;
+  f->qualname = class ? str_format("%s.%s", class->name, f->name) : f->name;
   eval_defaults(f, env, lambda ? &AST_AS(Lambda, def)->params : &AST_AS(Def, def)->params);
   f->plan = function_plan(def);
   Value v = value_of(&type_function, f);

@@ -68,7 +68,7 @@ static void add_field(Env *env, AstFormatField *f, Str *out) {
   if (f->debug) str_add(out, f->debug);
   int conversion = f->conversion;
   if (!conversion && f->debug && !f->spec) conversion = 'r';
-  if (conversion) v = value_str(conversion == 's' ? value_to_str(v) : value_repr(v));
+  if (conversion) v = value_converted(v, (char)conversion);
   const char *spec = f->spec ? value_text(eval(env, f->spec)) : "";
   value_format(v, spec, out, f->value->span);
 }

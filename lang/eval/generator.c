@@ -336,8 +336,14 @@ static Value run(Generator *g, Value sent, Error *thrown, Span span) {
   g->running = false;
   if (!e) return r.out;
   g->finished = true;
-  if (exception_matches(e, exception_class("StopIteration")))
-    raise("RuntimeError", e->span, "generator raised StopIteration");
+  if (exception_matches(e, exception_class("StopIteration"))) {
+    Value text = value_str("generator raised StopIteration");
+    Value error = exception_new("RuntimeError", 1, &text);
+    InstanceObject *o = error.object;
+    o->context = e;
+    o->context_is_cause = true;
+    exception_raise(error, e->span);
+  }
   error_raise(e);
 }
 
@@ -382,7 +388,15 @@ static Error *error_of(Value exception, Span span) {
 }
 
 static Value method_throw(BuiltinCall *c) {
-  Value e = c->args[1].type && !value_is_none(c->args[1]) ? c->args[1] : c->args[0];
+  Value e = c->args[0], value = c->args[1];
+  if (value.type && !value_is_none(value) && e.type == &type_class) {
+    bool made = value.type == &type_instance &&
+                class_is_subclass(((InstanceObject *)value.object)->class, e.object);
+    bool many = value.type == &type_tuple;
+    e = made ? value
+             : value_call_with(e, many ? value_items(value)->len : 1,
+                               many ? value_items(value)->at : &value, c->span);
+  }
   return or_stop(run(c->self.object, value_none(), error_of(e, c->span), c->span), c);
 }
 

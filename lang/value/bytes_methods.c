@@ -26,9 +26,31 @@ static const char *encoding_arg(BuiltinCall *c, int i) {
   return name;
 }
 
+/* What stands for a byte or a character that an encoding lacks: the parameter `errors`. */
+typedef enum OnFault { FAULT_RAISES, FAULT_IGNORED, FAULT_REPLACED, FAULT_ESCAPED } OnFault;
+
+static OnFault on_fault_arg(BuiltinCall *c, int i) {
+  static const char *const names[] = {"strict", "ignore", "replace", "backslashreplace"};
+  const char *name = value_as_text(c->args[i], "errors", c->spans[i]);
+  for (int k = 0; k < 4; k++)
+    if (strcmp(name, names[k]) == 0) return (OnFault)k;
+  raise("LookupError", c->spans[i],
+        "unknown error handler name '%s' (there are strict, ignore, replace, backslashreplace)",
+        name);
+}
+
+/* Bytes at the start of the text that begin a character of UTF-8, but do not end it; at least 1. */
+static size_t cut_character(const char *text, size_t n) {
+  unsigned char c = (unsigned char)text[0];
+  size_t whole = c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 1, i = 1;
+  while (i < whole && i < n && utf8_may_follow(c, i, (unsigned char)text[i])) i++;
+  return i;
+}
+
 static Value decode(BuiltinCall *c) {
   BytesObject *b = bytes_of(c->self);
   const char *encoding = encoding_arg(c, 0);
+  OnFault on_fault = on_fault_arg(c, 1);
   if (strcasecmp(encoding, "latin-1") == 0) {
     Str out = {0};
     for (size_t i = 0; i < b->len; i++) {
@@ -37,28 +59,41 @@ static Value decode(BuiltinCall *c) {
     }
     return value_str_take(&out);
   }
-  size_t good = utf8_valid_length(b->text, b->len);
-  for (size_t i = 0; !is_utf8(encoding) && i < good; i++)
-    if ((unsigned char)b->text[i] > 0x7f) good = i;
-  if (good != b->len)
-    raise("UnicodeDecodeError", c->span, "'%s' codec can't decode byte 0x%02x in position %zu",
-          encoding, (unsigned char)b->text[good], good);
-  return value_str_n(b->text, b->len);
+  Str out = {0};
+  for (size_t at = 0;;) {
+    const char *text = b->text + at;
+    size_t good = utf8_valid_length(text, b->len - at), bad = 1;
+    for (size_t i = 0; !is_utf8(encoding) && i < good; i++)
+      if ((unsigned char)text[i] > 0x7f) good = i;
+    str_add_n(&out, text, good);
+    if ((at += good) == b->len) return value_str_take(&out);
+    if (on_fault == FAULT_RAISES)
+      raise("UnicodeDecodeError", c->span, "'%s' codec can't decode byte 0x%02x in position %zu",
+            encoding, (unsigned char)b->text[at], at);
+    if (is_utf8(encoding)) bad = cut_character(b->text + at, b->len - at);
+    if (on_fault == FAULT_REPLACED) str_add(&out, "\xef\xbf\xbd");
+    for (size_t i = 0; on_fault == FAULT_ESCAPED && i < bad; i++)
+      str_printf(&out, "\\x%02x", (unsigned char)b->text[at + i]);
+    at += bad;
+  }
 }
 
 Value str_encode(BuiltinCall *c) {
   StrObject *s = c->self.object;
   const char *encoding = encoding_arg(c, 0);
+  OnFault on_fault = on_fault_arg(c, 1);
   if (is_utf8(encoding)) return value_bytes(s->text, s->len);
   uint32_t most = strcasecmp(encoding, "ascii") == 0 ? 0x7f : 0xff;
   Str out = {0};
   size_t n;
   for (size_t i = 0; i < s->len; i += n) {
     uint32_t code = utf8_decode(s->text + i, &n);
-    if (code > most)
+    if (code <= most) str_add_char(&out, (char)code);
+    else if (on_fault == FAULT_REPLACED) str_add_char(&out, '?');
+    else if (on_fault == FAULT_ESCAPED) str_add_code_escape(&out, code);
+    else if (on_fault == FAULT_RAISES)
       raise("UnicodeEncodeError", c->span, "'%s' codec can't encode character U+%04X", encoding,
             code);
-    str_add_char(&out, (char)code);
   }
   return take(&out);
 }
@@ -192,6 +227,12 @@ static Value as_text(BuiltinCall *c) {
       value_call(builtin_method(str_methods, STR_METHODS, self, c->builtin->name), &args));
 }
 
+static Value splitlines(BuiltinCall *c) {
+  BuiltinCall of_text = *c;
+  of_text.self = text_of(bytes_of(c->self));
+  return bytes_from(str_lines_of_bytes(&of_text));
+}
+
 Value bytes_as_text(Value bytes, Span span) { return text_of(value_as_bytes(bytes, span)); }
 Value bytes_of_text(Value text) { return bytes_from(text); }
 
@@ -248,7 +289,7 @@ const Builtin bytes_methods[] = {
     {"rsplit", "sep=None, maxsplit=-1", as_text, "split, counting from the right"},
     {"rstrip", "bytes=None, /", as_text, "without these bytes at the end"},
     {"split", "sep=None, maxsplit=-1", as_text, "the parts between separators, or between blanks"},
-    {"splitlines", "keepends=False", as_text, "the lines"},
+    {"splitlines", "keepends=False", splitlines, "the lines"},
     {"startswith", "prefix, start=None, end=None, /", starts_with,
      "does it begin so? a tuple gives alternatives"},
     {"strip", "bytes=None, /", as_text, "without these bytes at both ends"},

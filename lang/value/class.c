@@ -353,6 +353,9 @@ static const char *abstract_method(const ClassObject *c) {
 
 Value class_make(ClassObject *c, const Names *attrs, const CallArgs *named) {
   Value v = value_class(c);
+  if (names_get(attrs, INTERNED("__getattribute__")))
+    raise("TypeError", named->span, "%s.__getattribute__ is not supported: define __getattr__",
+          c->name);
   for each (NameEntry, e, attrs)
     if (e->name) class_set(c, e->name, e->value);
   for each (NameEntry, e, attrs) {

@@ -16,7 +16,8 @@ static bool read_number(const char **at, int *out) {
   return true;
 }
 
-static void parse_fill(FormatSpec *s, const char **at) {
+/* Was a fill character given? */
+static bool parse_fill(FormatSpec *s, const char **at) {
   size_t n = 0;
   if (**at) utf8_decode(*at, &n);
   if (n && (*at)[n] && strchr("<>=^", (*at)[n])) {
@@ -24,23 +25,24 @@ static void parse_fill(FormatSpec *s, const char **at) {
     s->fill_len = n;
     s->align = (*at)[n];
     *at += n + 1;
-  } else if (**at && strchr("<>=^", **at)) {
-    s->align = *(*at)++;
+    return true;
   }
+  if (**at && strchr("<>=^", **at)) s->align = *(*at)++;
+  return false;
 }
 
 FormatSpec format_parse(const char *spec, const char *type_name, Span span) {
   FormatSpec s = {.fill = " ", .fill_len = 1, .precision = -1};
   const char *at = spec;
-  bool ok = true;
-  parse_fill(&s, &at);
+  bool ok = true, filled = parse_fill(&s, &at);
   if (*at && strchr("+- ", *at)) s.sign = *at++;
   if (*at == 'z') s.no_negative_zero = true, at++;
   if (*at == '#') s.alternate = true, at++;
   if (*at == '0') {
     s.zero = true;
     at++;
-    if (!s.align) s.align = '=', s.fill[0] = '0', s.fill_len = 1;
+    if (!filled) s.fill[0] = '0', s.fill_len = 1;
+    if (!s.align) s.align = '=';
   }
   ok = read_number(&at, &s.width);
   if (*at == ',' || *at == '_') s.grouping = *at++;
@@ -62,6 +64,10 @@ _Noreturn static void unknown_code(char code, const char *type_name, Span span) 
 
 static void add_fill(Str *out, const FormatSpec *s, int64_t n) {
   for (; n > 0; n--) str_add_n(out, s->fill, s->fill_len);
+}
+
+static void no_grouping(const FormatSpec *s, char type, Span span) {
+  if (s->grouping) raise("ValueError", span, "Cannot specify '%c' with '%c'.", s->grouping, type);
 }
 
 /* Pads `text` (which is `chars` wide) to the width. */
@@ -92,6 +98,7 @@ void format_text(Str *out, const char *text, size_t len, const char *spec, Span 
   FormatSpec s = format_parse(spec, "str", span);
   if (s.type && s.type != 's') unknown_code(s.type, "str", span);
   if (s.sign) raise("ValueError", span, "a sign is not allowed in the format of a str");
+  no_grouping(&s, 's', span);
   if (s.align == '=' && !s.zero)
     raise("ValueError", span, "'=' alignment is not allowed in the format of a str");
   if (s.align == '=') s.align = '<';
@@ -165,6 +172,9 @@ void format_int(Str *out, Value x, const char *spec, Span span) {
   if (s.type && !strchr("bcdnoxX", s.type)) unknown_code(s.type, "int", span);
   if (s.precision >= 0)
     raise("ValueError", span, "a precision is not allowed in the format of an int");
+  if (s.no_negative_zero)
+    raise("ValueError", span, "'z' is not allowed in the format of an int: it has no -0");
+  if (s.type && strchr(s.grouping == '_' ? "cn" : "bcnoxX", s.type)) no_grouping(&s, s.type, span);
   if (s.type != 'c') return format_add_int(out, x, &s);
   int64_t code = x.type == &type_big ? -1 : value_as_int(x, "", span);
   if (code < 0 || code > 0x10ffff) raise("OverflowError", span, "%%c needs a character code");
@@ -225,6 +235,7 @@ void format_add_float(Str *out, double x, const FormatSpec *s) {
 void format_float(Str *out, double x, const char *spec, Span span) {
   FormatSpec s = format_parse(spec, "float", span);
   if (s.type && !strchr("eEfFgGn%", s.type)) unknown_code(s.type, "float", span);
+  if (s.type == 'n') no_grouping(&s, 'n', span);
   if (!*spec) str_add_double(out, x);
   else format_add_float(out, x, &s);
 }

@@ -244,8 +244,8 @@ static void fill_field(Fields *f, const char *at, const char *end, Str *out, int
   if (rest < end && *rest == '!') {
     char conversion = rest + 1 < end ? rest[1] : 0;
     if (!conversion || !strchr("rsa", conversion) || (rest + 2 < end && rest[2] != ':'))
-      raise("ValueError", f->span, "unknown conversion in a format field: use !r or !s");
-    v = value_str(conversion == 's' ? value_to_str(v) : value_repr(v));
+      raise("ValueError", f->span, "unknown conversion in a format field: use !r, !s or !a");
+    v = value_converted(v, conversion);
     rest += 2;
   }
   Str spec = {0};

@@ -10,7 +10,8 @@ static Value get_attr(Value v, const char *name, Span span) {
   FunctionObject *f = function_of(v);
   Value *own = names_get(&f->attrs, name);
   if (own) return *own;
-  if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0) return value_str(f->name);
+  if (strcmp(name, "__name__") == 0) return value_str(f->name);
+  if (strcmp(name, "__qualname__") == 0) return value_str(f->qualname);
   if (strcmp(name, "__doc__") == 0) return value_none();
   return value_absent();
 }

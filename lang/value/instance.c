@@ -177,7 +177,9 @@ static void format(Value v, const char *spec, Str *out, Span span) {
 
 static bool truth(Value v, Span span) {
   Value r = instance_special(v, INTERNED("__bool__"), 0, NULL, span);
-  if (r.type) return value_truth(r, span);
+  if (r.type && r.type != &type_bool)
+    raise("TypeError", span, "__bool__ should return bool, returned %s", value_type_text(r));
+  if (r.type) return r.boolean;
   r = instance_special(v, INTERNED("__len__"), 0, NULL, span);
   if (r.type) return value_truth(r, span);
   return inner_of(v).type ? value_truth(inner_of(v), span) : true;

@@ -101,7 +101,8 @@ void sequence_sort(ValueVec *items, Value key, bool reverse, Span span);
 
 typedef struct FunctionObject {
   const char *name;
-  Ast *def; /* AstDef or AstLambda */
+  const char *qualname; /* of a method, with its class: A.f */
+  Ast *def;             /* AstDef or AstLambda */
   Env *closure;
   ValueVec defaults; /* beside the parameters; absent where there is none */
   const struct FunctionPlan *plan;
@@ -240,8 +241,9 @@ void signature_bind(const Signature *s, const char *function, const CallArgs *ar
 CallArgs *args_copy(const CallArgs *args);                          /* which may be kept */
 Value value_call_first(Value f, Value first, const CallArgs *args); /* f(first, *args) */
 
-Value int_static(const char *name); /* int.from_bytes */
-Value str_static(const char *name); /* str.maketrans */
+Value int_static(const char *name);   /* int.from_bytes */
+Value float_static(const char *name); /* float.fromhex */
+Value str_static(const char *name);   /* str.maketrans */
 
 /* ---- text.c ---- */
 
@@ -260,6 +262,10 @@ int64_t text_count(Text t, Text part); /* places without overlap of a part that 
 static inline StrObject *value_str_object(Value v) { return v.object; }
 int64_t str_length(StrObject *s); /* in characters */
 Value str_slice_chars(StrObject *s, int64_t start, int64_t count);
+/* May `next` be byte `i` of a character of UTF-8 whose first byte is `first`? */
+bool utf8_may_follow(unsigned char first, size_t i, unsigned char next);
+void str_add_code_escape(Str *out, uint32_t code); /* \x.., \u...., \U........ */
+Value str_lines_of_bytes(BuiltinCall *c);          /* splitlines: "\n" and "\r" alone end a line */
 size_t utf8_valid_length(const char *text, size_t n); /* bytes until the first that is not UTF-8 */
 Value str_encode(BuiltinCall *c);                     /* the method, of the type str */
 size_t utf8_encode(uint32_t c, char out[4]);

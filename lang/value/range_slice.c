@@ -201,7 +201,12 @@ static Value range_index(BuiltinCall *c) {
   return value_int((int64_t)((uint64_t)x.integer - (uint64_t)r->start) / r->step);
 }
 
+static Value range_count(BuiltinCall *c) {
+  return value_int(range_contains(c->self, c->args[0], c->span));
+}
+
 static const Builtin range_methods[] = {
+    {"count", "value", range_count, "1 if the value is there, else 0"},
     {"index", "value", range_index, "the place of a value"},
 };
 
@@ -211,7 +216,7 @@ static Value range_attr(Value v, const char *name, Span span) {
   if (strcmp(name, "start") == 0) return value_int(r->start);
   if (strcmp(name, "stop") == 0) return value_int(r->stop);
   if (strcmp(name, "step") == 0) return value_int(r->step);
-  return builtin_method(range_methods, 1, v, name);
+  return builtin_method(range_methods, sizeof range_methods / sizeof *range_methods, v, name);
 }
 
 const ValueType type_range = {.name = "range",

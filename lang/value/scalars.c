@@ -4,7 +4,9 @@
  * hold goes to big_int.c. */
 #include "lang/value/big_int.h"
 #include "lang/value/object.h"
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- None, Ellipsis ---- */
 
@@ -289,6 +291,34 @@ static Value as_ratio(BuiltinCall *c) {
   return value_tuple_of(2, big_binary(AST_MUL, numerator, factor, c->span), value_int(1));
 }
 
+/* "0x1.8000000000000p+0": exact, as C writes it. */
+static Value float_hex(BuiltinCall *c) {
+  double x = c->self.real;
+  if (!isfinite(x)) return value_str(value_repr(c->self));
+  return value_str(str_format(x == 0 ? "%.1a" : "%.13a", x));
+}
+static Value from_hex(BuiltinCall *c) {
+  const char *text = value_as_text(c->args[0], "the argument", c->spans[0]);
+  size_t len = strlen(text);
+  while (len && isspace((unsigned char)text[len - 1])) len--;
+  const char *digits = text + strspn(text, " \t\n\r\f\v+-");
+  bool prefixed = strncasecmp(digits, "0x", 2) == 0, named = !isxdigit((unsigned char)*digits);
+  char *end;
+  double x = strtod(
+      prefixed || named ? text : str_format("%.*s0x%s", (int)(digits - text), text, digits), &end);
+  if (!len || strlen(end) != strlen(text) - len || strchr(text, '('))
+    raise("ValueError", c->spans[0], "invalid hexadecimal floating-point string: %s",
+          value_repr(c->args[0]));
+  if (isinf(x) && !named)
+    raise("OverflowError", c->spans[0], "hexadecimal value too large to represent as a float");
+  return value_float(x);
+}
+static const Builtin from_hex_row = {"fromhex", "string, /", from_hex,
+                                     "the float of hexadecimal digits"};
+Value float_static(const char *name) {
+  return strcmp(name, "fromhex") == 0 ? value_builtin(&from_hex_row) : value_absent();
+}
+
 static bool is_little(BuiltinCall *c, int i) {
   const char *order = value_as_text(c->args[i], "the byte order", c->spans[i]);
   bool little = strcmp(order, "little") == 0;
@@ -348,6 +378,7 @@ static const Builtin int_methods[] = {
 };
 static const Builtin float_methods[] = {
     {"is_integer", "", is_whole, "is it a whole number?"},
+    {"hex", "", float_hex, "exactly, in base 16"},
     {"as_integer_ratio", "", as_ratio, "(numerator, denominator), in lowest terms"},
 };
 enum { FLOAT_METHODS = sizeof float_methods / sizeof *float_methods };

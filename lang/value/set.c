@@ -49,7 +49,7 @@ static bool contains(Value v, Value x, Span span) {
 
 static Value next_item(IteratorObject *it, Span span) {
   Table *t = value_table(it->source);
-  if (t->live != it->n) raise("RuntimeError", span, "set changed size during iteration");
+  if (t->live != it->n) raise("RuntimeError", span, "Set changed size during iteration");
   int i = (int)it->i;
   TableEntry *e = table_next(t, &i);
   it->i = i;

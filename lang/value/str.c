@@ -49,6 +49,17 @@ uint32_t utf8_decode(const char *text, size_t *size) {
   return code;
 }
 
+/* No character is written longer than it must be, nor is half of a pair of UTF-16 one. */
+bool utf8_may_follow(unsigned char first, size_t i, unsigned char next) {
+  if ((next & 0xc0) != 0x80) return false;
+  if (i > 1) return true;
+  return first == 0xe0   ? next >= 0xa0
+         : first == 0xed ? next < 0xa0
+         : first == 0xf0 ? next >= 0x90
+         : first == 0xf4 ? next < 0x90
+                         : true;
+}
+
 size_t utf8_valid_length(const char *text, size_t n) {
   size_t i = 0;
   while (i < n) {
@@ -60,7 +71,7 @@ size_t utf8_valid_length(const char *text, size_t n) {
                                           : 0;
     if (!size || i + size > n) return i;
     for (size_t k = 1; k < size; k++)
-      if (((unsigned char)text[i + k] & 0xc0) != 0x80) return i;
+      if (!utf8_may_follow(c, k, (unsigned char)text[i + k])) return i;
     i += size;
   }
   return n;
@@ -178,6 +189,10 @@ Value str_binary(AstOp op, Value a, Value b, Span span) {
 
 /* ---- text ---- */
 
+void str_add_code_escape(Str *out, uint32_t code) {
+  str_printf(out, code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x", code);
+}
+
 static void add_escape(Str *out, unsigned char c, char quote) {
   switch (c) {
   case '\n': str_add(out, "\\n"); break;
@@ -194,18 +209,13 @@ static void add_escape(Str *out, unsigned char c, char quote) {
 void str_add_python_repr(Str *out, const char *text, size_t len) {
   char quote = memchr(text, '\'', len) && !memchr(text, '"', len) ? '"' : '\'';
   str_add_char(out, quote);
-  for (size_t i = 0; i < len; i++) {
-    unsigned char c = (unsigned char)text[i];
-    /* U+0080 to U+009F are control characters, U+00A0 and U+00AD do not show. */
-    if (c == 0xc2 && i + 1 < len) {
-      unsigned char d = (unsigned char)text[i + 1];
-      if (d < 0xa1 || d == 0xad) {
-        str_printf(out, "\\x%02x", d);
-        i++;
-        continue;
-      }
-    }
-    add_escape(out, c, quote);
+  size_t n = 1;
+  for (size_t i = 0; i < len; i += n) {
+    n = char_size((unsigned char)text[i]);
+    uint32_t code = n > 1 && i + n <= len ? utf8_decode(text + i, &n) : 0;
+    if (n == 1) add_escape(out, (unsigned char)text[i], quote);
+    else if (code && !unicode_is_printable(code)) str_add_code_escape(out, code);
+    else str_add_n(out, text + i, i + n <= len ? n : len - i);
   }
   str_add_char(out, quote);
 }

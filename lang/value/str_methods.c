@@ -14,9 +14,20 @@ static Text text_arg(BuiltinCall *c, int i, const char *what) {
 }
 
 static Value text_value(Text t) { return value_str_n(t.at, t.len); }
-static bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 28 && c <= 31);
+
+/* The bytes of the white space at `at`, where a character begins; 0 if there is none. */
+static size_t space_size(const char *at) {
+  size_t n;
+  return unicode_is_space(utf8_decode(at, &n)) ? n : 0;
 }
+
+/* Where the character before `hi` begins. */
+static size_t char_before(Text t, size_t hi) {
+  do hi--;
+  while (hi > 0 && (t.at[hi] & 0xc0) == 0x80);
+  return hi;
+}
+
 static bool is_ascii(char c) { return (unsigned char)c < 0x80; }
 
 /* ---- case ---- */
@@ -116,14 +127,13 @@ static Value strip_ends(BuiltinCall *c, bool left, bool right) {
   bool spaces = value_is_none(c->args[0]);
   if (!spaces) set = text_arg(c, 0, "the argument of strip");
   size_t lo = 0, hi = t.len;
-  while (left && lo < hi && (spaces ? is_space(t.at[lo]) : in_set(t.at + lo, set))) {
+  while (left && lo < hi && (spaces ? space_size(t.at + lo) != 0 : in_set(t.at + lo, set))) {
     lo++;
     while (lo < hi && (t.at[lo] & 0xc0) == 0x80) lo++;
   }
   while (right && hi > lo) {
-    size_t start = hi - 1;
-    while (start > lo && (t.at[start] & 0xc0) == 0x80) start--;
-    if (!(spaces ? is_space(t.at[start]) : in_set(t.at + start, set))) break;
+    size_t start = char_before(t, hi);
+    if (!(spaces ? space_size(t.at + start) != 0 : in_set(t.at + start, set))) break;
     hi = start;
   }
   return text_value((Text){t.at + lo, hi - lo});
@@ -143,12 +153,16 @@ static Value removesuffix(BuiltinCall *c) {
 
 /* ---- searching ---- */
 
-/* The part of self that start and end (arguments 1 and 2) select; *first is its first character. */
+/* The part of self that start and end (arguments 1 and 2) select; *first is its first character.
+ * Without a place between them, not even "" is there: `at` is NULL. */
 static Text part_of(BuiltinCall *c, int64_t *first) {
   StrObject *s = c->self.object;
+  int64_t from;
+  if (value_to_index(c->args[1], &from, c->span) && from > str_length(s)) return (Text){0};
   SliceBounds b =
       slice_bounds(value_slice(c->args[1], c->args[2], value_none()), str_length(s), c->span);
   *first = b.start;
+  if (b.start > b.stop) return (Text){0};
   if (b.start == 0 && b.count == str_length(s)) return (Text){s->text, s->len};
   StrObject *part = str_slice_chars(s, b.start, b.count).object;
   return (Text){part->text, part->len};
@@ -157,6 +171,7 @@ static Text part_of(BuiltinCall *c, int64_t *first) {
 static Value any_affix(BuiltinCall *c, bool (*has)(Text, Text)) {
   int64_t first;
   Text t = part_of(c, &first);
+  if (!t.at) return value_bool(false);
   if (c->args[0].type != &type_tuple) return value_bool(has(t, text_arg(c, 0, "the argument")));
   for each (Value, v, value_items(c->args[0])) {
     value_as_text(*v, "each of the texts", c->spans[0]);
@@ -177,7 +192,7 @@ static int64_t chars_before(Text t, const char *at) {
 static int64_t search(BuiltinCall *c, bool last) {
   int64_t first;
   Text p = text_arg(c, 0, "the text to find"), t = part_of(c, &first);
-  const char *at = text_find(t, p, last);
+  const char *at = t.at ? text_find(t, p, last) : NULL;
   return at ? first + chars_before(t, at) : -1;
 }
 static int64_t search_or_raise(BuiltinCall *c, bool last) {
@@ -193,6 +208,7 @@ static Value rfind_index(BuiltinCall *c) { return value_int(search_or_raise(c, t
 static Value count(BuiltinCall *c) {
   int64_t first;
   Text p = text_arg(c, 0, "the text to count"), t = part_of(c, &first);
+  if (!t.at) return value_int(0);
   return value_int(p.len ? text_count(t, p) : chars_before(t, t.at + t.len) + 1);
 }
 
@@ -230,16 +246,14 @@ static Value split_spaces(Text t, int64_t limit) {
   ValueVec out = {0};
   const char *at = t.at, *end = t.at + t.len;
   while (1) {
-    while (at < end && is_space(*at)) at++;
+    for (size_t n; at < end && (n = space_size(at));) at += n;
     if (at == end) break;
     const char *stop = at;
     if (limit-- == 0) {
-      stop = end;
-      while (is_space(stop[-1])) stop--;
-      push_text(&out, at, stop);
+      push_text(&out, at, end);
       break;
     }
-    while (stop < end && !is_space(*stop)) stop++;
+    while (stop < end && !space_size(stop)) stop++;
     push_text(&out, at, stop);
     at = stop;
   }
@@ -270,6 +284,12 @@ static void reverse(ValueVec *v) {
   }
 }
 
+/* The end of the text up to `hi` without the white space at its end. */
+static size_t without_spaces(Text t, size_t hi) {
+  while (hi > 0 && space_size(t.at + char_before(t, hi))) hi = char_before(t, hi);
+  return hi;
+}
+
 static Value rsplit(BuiltinCall *c) {
   Text t = self_text(c);
   int64_t limit = value_as_int(c->args[1], "maxsplit", c->spans[1]);
@@ -280,10 +300,10 @@ static Value rsplit(BuiltinCall *c) {
   if (!sep.len) raise("ValueError", c->span, "empty separator");
   size_t hi = t.len;
   while (limit-- != 0) {
-    while (spaces && hi > 0 && is_space(t.at[hi - 1])) hi--;
+    if (spaces) hi = without_spaces(t, hi);
     size_t lo = hi;
     if (spaces) {
-      while (lo > 0 && !is_space(t.at[lo - 1])) lo--;
+      while (lo > 0 && !space_size(t.at + char_before(t, lo))) lo = char_before(t, lo);
       if (lo == hi) break;
       push_text(&out, t.at + lo, t.at + hi);
       hi = lo;
@@ -294,27 +314,39 @@ static Value rsplit(BuiltinCall *c) {
       hi = (size_t)(hit - t.at);
     }
   }
-  while (spaces && hi > 0 && is_space(t.at[hi - 1])) hi--;
+  if (spaces) hi = without_spaces(t, hi);
   if (!spaces || hi) push_text(&out, t.at, t.at + hi);
   reverse(&out);
   return value_list(out);
 }
 
-static Value splitlines(BuiltinCall *c) {
+/* The bytes of what ends a line at `at`, or 0: of bytes, "\n", "\r" and both; of texts, what
+ * separates lines, pages, groups and paragraphs, too. */
+static size_t line_end(const char *at, bool of_bytes) {
+  if (*at == '\r') return at[1] == '\n' ? 2 : 1;
+  if (of_bytes) return *at == '\n';
+  if (is_ascii(*at)) return (*at >= '\n' && *at <= '\f') || (*at >= 28 && *at <= 30);
+  size_t n;
+  uint32_t c = utf8_decode(at, &n);
+  return c == 0x85 || c == 0x2028 || c == 0x2029 ? n : 0;
+}
+
+static Value lines_of(BuiltinCall *c, bool of_bytes) {
   Text t = self_text(c);
   bool keep = value_truth(c->args[0], c->span);
   ValueVec out = {0};
   const char *at = t.at, *end = t.at + t.len;
   while (at < end) {
     const char *stop = at;
-    while (stop < end && *stop != '\n' && *stop != '\r') stop++;
-    const char *next = stop;
-    if (next < end) next += *next == '\r' && next + 1 < end && next[1] == '\n' ? 2 : 1;
-    push_text(&out, at, keep ? next : stop);
-    at = next;
+    size_t n = 0;
+    while (stop < end && !(n = line_end(stop, of_bytes))) stop++;
+    push_text(&out, at, keep ? stop + n : stop);
+    at = stop + n;
   }
   return value_list(out);
 }
+static Value splitlines(BuiltinCall *c) { return lines_of(c, false); }
+Value str_lines_of_bytes(BuiltinCall *c) { return lines_of(c, true); }
 
 static Value cut(BuiltinCall *c, bool last) {
   Text t = self_text(c), sep = text_arg(c, 0, "the separator");

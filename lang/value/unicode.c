@@ -40,7 +40,19 @@ bool unicode_is_space(uint32_t c) {
 
 bool unicode_is_digit(uint32_t c) { return is_letter_of(c, '0', '9'); }
 
+/* What neither shows nor takes room, and what is for private use: glibc takes it for printable. */
+static bool is_hidden(uint32_t c) {
+  static const uint32_t ranges[][2] = {{0xad, 0xad},     {0x600, 0x605},     {0x61c, 0x61c},
+                                       {0x180e, 0x180e}, {0x200b, 0x200f},   {0x202a, 0x202e},
+                                       {0x2060, 0x206f}, {0xd800, 0xf8ff},   {0xfeff, 0xfeff},
+                                       {0xfff9, 0xfffb}, {0xe0001, 0x10ffff}};
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+    if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
+  return false;
+}
+
 bool unicode_is_printable(uint32_t c) {
-  if (c < 0x80 || !tables()) return c >= 0x20 && c != 0x7f;
-  return iswprint_l((wint_t)c, tables()) && !unicode_is_space(c);
+  if (c < 0xa1) return c >= 0x20 && c < 0x7f;
+  if (is_hidden(c) || unicode_is_space(c)) return false;
+  return !tables() || iswprint_l((wint_t)c, tables());
 }

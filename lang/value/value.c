@@ -70,8 +70,16 @@ void value_add_ascii(Value v, Str *out) {
   for (size_t n; *text; text += n) {
     uint32_t code = utf8_decode(text, &n);
     if (code < 0x80) str_add_char(out, (char)code);
-    else str_printf(out, code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x", code);
+    else str_add_code_escape(out, code);
   }
+}
+
+Value value_converted(Value v, char conversion) {
+  Str text = {0};
+  if (conversion == 's') value_add_str(v, &text);
+  else if (conversion == 'r') value_add_repr(v, &text);
+  else value_add_ascii(v, &text);
+  return value_str_take(&text);
 }
 
 const char *value_to_str(Value v) {
@@ -83,9 +91,11 @@ const char *value_to_str(Value v) {
 
 void value_format(Value v, const char *spec, Str *out, Span span) {
   if (v.type->format) return v.type->format(v, spec, out, span);
-  Str text = {0};
-  value_add_str(v, &text);
-  format_text(out, str_text(&text), text.len, spec, span);
+  if (*spec)
+    raise("TypeError", span,
+          "unsupported format string passed to %s.__format__: format str() of it",
+          value_type_text(v));
+  value_add_str(v, out);
 }
 
 /* ---- sameness, equality, hash, order ---- */

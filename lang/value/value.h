@@ -169,6 +169,7 @@ uint64_t value_hash(Value v, Span span);                  /* raises TypeError if
 int value_order(Value a, Value b, Span span);             /* by `<`: -1, 0 (neither less), 1 */
 void value_add_repr(Value v, Str *out);
 void value_add_ascii(Value v, Str *out); /* repr, with \x, \u or \U for all that is not ASCII */
+Value value_converted(Value v, char conversion); /* a text: !r, !s or !a of a format field */
 void value_add_str(Value v, Str *out);
 void value_del_item(Value v, Value index, Span span);
 void value_set_attr(Value v, const char *name, Value x, Span span);
