@@ -142,8 +142,11 @@ static void select_part(Selection *s, const View *v, int dim, Value part, Span s
 static void finish_lists(Selection *s, Span span) {
   View shape = {0};
   for (int i = 0; i < s->lists; i++) {
-    View next = {0};
-    broadcast_shapes(&shape, &s->list[i], &next, span);
+    View next = {0}, *list = &s->list[i];
+    if (!shapes_fit(&shape, list))
+      raise("IndexError", span, "lists of indices of shapes %s and %s do not fit together",
+            dims_text(shape.ndim, shape.shape), dims_text(list->ndim, list->shape));
+    broadcast_shapes(&shape, list, &next, span);
     shape = next;
   }
   for (int i = 0; i < s->lists; i++)

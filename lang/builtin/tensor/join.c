@@ -54,7 +54,14 @@ static Value with_dim(Value x, int at, Span span) {
 
 static Value np_concatenate(BuiltinCall *c) {
   ValueVec parts = tensors_arg(c->args[0], c->spans[0]);
-  return concatenated(&parts, value_as_int(c->args[1], "the axis", c->spans[1]), c->span);
+  bool flat = value_is_none(c->args[1]);
+  for (int i = 0; flat && i < parts.len; i++) {
+    View v = view_of(parts.at[i]);
+    int64_t size = view_size(&v);
+    parts.at[i] = tensor_reshaped(tensor_copied(&v, c->span), 1, &size, c->span);
+  }
+  int64_t axis = flat ? 0 : value_as_int(c->args[1], "the axis", c->spans[1]);
+  return concatenated(&parts, axis, c->span);
 }
 
 static Value np_stack(BuiltinCall *c) {

@@ -23,7 +23,7 @@ static void dtype_names(Namespace *ns, StrVec *out) {
 static Value load_numpy(void) {
   static Value numpy;
   static const BuiltinRows *const tables[] = {
-      &create_rows, &unary_rows, &binary_rows, &reduce_rows,  &shape_rows,  &join_rows,
+      &create_rows, &unary_rows, &binary_rows, &reduce_rows,  &print_rows,  &shape_rows, &join_rows,
       &matmul_rows, &sort_rows,  &index_rows,  &testing_rows, &memory_rows, &dtype_rows};
   if (numpy.type) return numpy;
   numpy = value_namespace("numpy");

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THRESHOLD = 1000, EDGE = 3, WIDTH = 75, PRECISION = 8 };
+static struct {
+  int precision, threshold, edge, width;
+  bool suppress; /* exponents */
+} options = {.precision = 8, .threshold = 1000, .edge = 3, .width = 75};
 
 typedef struct Printer {
   const View *v;
@@ -46,8 +49,9 @@ static const char *positional(DataType t, double x) {
   const char *text = shortest(t, x);
   int exponent = atoi(strchr(text, 'e') + 1), digits = mantissa_digits(text) - exponent;
   if (digits < 0) digits = 0;
-  if (digits > PRECISION) digits = PRECISION;
-  text = str_format("%#.*f", digits, digits < PRECISION && digits > 0 ? strtod(text, NULL) : x);
+  if (digits > options.precision) digits = options.precision;
+  text = str_format("%#.*f", digits,
+                    digits < options.precision && digits > 0 ? strtod(text, NULL) : x);
   size_t n = strlen(text);
   while (n && text[n - 1] == '0' && strchr(text, '.')) n--;
   return str_copy_n(text, n);
@@ -57,7 +61,7 @@ static const char *exponential(DataType t, double x, int digits) {
   if (digits < 0) {
     const char *text = shortest(t, x);
     digits = mantissa_digits(text);
-    return str_format("%#.*e", digits > PRECISION ? PRECISION : digits, x);
+    return str_format("%#.*e", digits > options.precision ? options.precision : digits, x);
   }
   return str_format("%#.*e", digits, x);
 }
@@ -65,7 +69,7 @@ static const char *exponential(DataType t, double x, int digits) {
 /* ---- which elements are shown ---- */
 
 static bool is_cut(const Printer *p, int dim) {
-  return p->summarised && p->v->shape[dim] > 2 * EDGE;
+  return p->summarised && p->v->shape[dim] > 2 * options.edge;
 }
 
 /* Calls visit for every element that is shown. */
@@ -75,7 +79,7 @@ static void each_shown(Printer *p, int dim, const char *at,
   if (dim == v->ndim) return visit(p, at);
   int64_t n = v->shape[dim], step = v->strides[dim] * dtype_nbytes(v->dtype);
   for (int64_t i = 0; i < n; i++) {
-    if (is_cut(p, dim) && i == EDGE) i = n - EDGE;
+    if (is_cut(p, dim) && i == options.edge) i = n - options.edge;
     each_shown(p, dim + 1, at + i * step, visit);
   }
 }
@@ -102,7 +106,7 @@ static void measure_digits(Printer *p, const char *at) {
   double x = load_value(p->v->dtype, at).real;
   if (!isfinite(x)) return;
   int n = mantissa_digits(shortest(p->v->dtype, x));
-  if (n > PRECISION) n = PRECISION;
+  if (n > options.precision) n = options.precision;
   if (n > p->digits) p->digits = n;
 }
 
@@ -135,8 +139,9 @@ static void measure(Printer *p) {
   if (!is_real(p->v->dtype)) return each_shown(p, 0, p->v->data, measure_whole);
   p->least = INFINITY;
   each_shown(p, 0, p->v->data, measure_range);
-  p->exponents =
-      p->greatest >= 1e8 || (p->greatest > 0 && (p->least < 1e-4 || p->greatest / p->least > 1000));
+  p->exponents = !options.suppress &&
+                 (p->greatest >= 1e8 ||
+                  (p->greatest > 0 && (p->least < 1e-4 || p->greatest / p->least > 1000)));
   if (p->exponents) each_shown(p, 0, p->v->data, measure_digits);
   each_shown(p, 0, p->v->data, measure_float);
   each_shown(p, 0, p->v->data, measure_special);
@@ -172,11 +177,11 @@ static void put_line(Printer *p, const char *at, int indent) {
   int64_t n = v->shape[v->ndim - 1], step = v->strides[v->ndim - 1] * dtype_nbytes(v->dtype);
   int room = (int)strlen(p->separator);
   for (int64_t i = 0; i < n; i++) {
-    bool dots = is_cut(p, v->ndim - 1) && i == EDGE;
-    if (dots) i = n - EDGE - 1;
+    bool dots = is_cut(p, v->ndim - 1) && i == options.edge;
+    if (dots) i = n - options.edge - 1;
     const char *text = dots ? "..." : element_text(p, at + i * step);
     bool last = i + 1 == n;
-    if (i && p->column + (int)strlen(text) + (last ? 0 : room) > WIDTH) {
+    if (i && p->column + (int)strlen(text) + (last ? 0 : room) > options.width) {
       while (p->out->len && p->out->at[p->out->len - 1] == ' ') p->out->len--;
       new_line(p, indent);
     }
@@ -195,8 +200,8 @@ static void put_dim(Printer *p, int dim, const char *at, int indent) {
     int64_t n = v->shape[dim], step = v->strides[dim] * dtype_nbytes(v->dtype);
     const char *comma = *p->separator == ',' ? "," : "";
     for (int64_t i = 0; i < n; i++) {
-      bool dots = is_cut(p, dim) && i == EDGE;
-      if (dots) i = n - EDGE - 1, put(p, "...");
+      bool dots = is_cut(p, dim) && i == options.edge;
+      if (dots) i = n - options.edge - 1, put(p, "...");
       else put_dim(p, dim + 1, at + i * step, indent + 1);
       if (i + 1 == n) break;
       put(p, comma);
@@ -211,7 +216,7 @@ static void put_tensor(Value v, Str *out, const char *separator, int column, int
   View x = view_of(v);
   Printer p = {.v = &x, .separator = separator, .out = out, .column = column};
   if (!view_size(&x)) return str_add(out, "[]");
-  p.summarised = view_size(&x) > THRESHOLD;
+  p.summarised = view_size(&x) > options.threshold;
   measure(&p);
   put_dim(&p, 0, x.data, indent);
 }
@@ -245,7 +250,9 @@ void tensor_repr(Value v, Str *out) {
   }
   str_add(out, "array(");
   if (!put_number(v, out)) put_tensor(v, out, ", ", 6, 6);
-  if (x.ndim > 1 && !view_size(&x)) str_printf(out, ", shape=%s", dims_text(x.ndim, x.shape));
+  bool cut = view_size(&x) > options.threshold;
+  if ((x.ndim > 1 && !view_size(&x)) || cut)
+    str_printf(out, ", shape=%s", dims_text(x.ndim, x.shape));
   /* What array() would make of the text anyway is left out. */
   bool usual =
       dtype_equal(x.dtype, INT64) || dtype_equal(x.dtype, FLOAT64) || dtype_is_bool(x.dtype);
@@ -253,7 +260,49 @@ void tensor_repr(Value v, Str *out) {
   const char *tail = str_format("dtype=%s)", dtype_text(x.dtype));
   const char *line = memrchr(out->at + start, '\n', out->len - start);
   size_t column = line ? out->len - (size_t)(line + 1 - out->at) : out->len - start;
-  bool breaks = column + strlen(tail) + 2 > WIDTH;
+  bool breaks = (int)(column + strlen(tail)) + 2 > options.width;
   str_add(out, breaks ? ",\n      " : ", ");
   str_add(out, tail);
 }
+
+/* ---- options ---- */
+
+static void set_number(BuiltinCall *c, int i, int *option) {
+  if (value_is_none(c->args[i])) return;
+  int64_t n = value_as_int(c->args[i], "the option", c->spans[i]);
+  if (n < 0)
+    raise("ValueError", c->spans[i], "the option must not be negative: %lld", (long long)n);
+  *option = n > INT32_MAX ? INT32_MAX : (int)n;
+}
+
+static Value np_set_printoptions(BuiltinCall *c) {
+  set_number(c, 0, &options.precision);
+  set_number(c, 1, &options.threshold);
+  set_number(c, 2, &options.edge);
+  set_number(c, 3, &options.width);
+  if (!value_is_none(c->args[4])) options.suppress = value_truth(c->args[4], c->spans[4]);
+  return value_none();
+}
+
+static Value np_get_printoptions(BuiltinCall *c) {
+  const struct {
+    const char *name;
+    Value value;
+  } rows[] = {{"precision", value_int(options.precision)},
+              {"threshold", value_int(options.threshold)},
+              {"edgeitems", value_int(options.edge)},
+              {"linewidth", value_int(options.width)},
+              {"suppress", value_bool(options.suppress)}};
+  Value dict = value_dict();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    value_dict_set(dict, value_str(rows[i].name), rows[i].value, c->span);
+  return dict;
+}
+
+static const Builtin rows[] = {
+    {"set_printoptions",
+     "precision=None, threshold=None, edgeitems=None, linewidth=None, suppress=None",
+     np_set_printoptions, "how tensors are written: None leaves an option as it is"},
+    {"get_printoptions", "", np_get_printoptions, "how tensors are written, as a dict"},
+};
+const BuiltinRows print_rows = {rows, sizeof rows / sizeof *rows};

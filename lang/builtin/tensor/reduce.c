@@ -202,9 +202,22 @@ static Value np_reduce(BuiltinCall *c) {
   Value *args = c->self.type ? c->args : c->args + 1;
   Value x = c->self.type ? c->self : tensor_of(c->args[0], c->spans[0]);
   const Reduction *r = find_reduction(c->builtin->name);
-  bool deviation = r->add_reals == add_squares;
-  int64_t ddof = deviation ? value_as_int(args[2], "ddof", c->span) : 0;
-  return reduce(r, x, args[0], value_truth(args[1], c->span), ddof, c->span);
+  return reduce(r, x, args[0], value_truth(args[1], c->span), 0, c->span);
+}
+
+/* Sums and means, whose dtype may be asked for: they are taken of the elements in that dtype. */
+static Value np_total(BuiltinCall *c) {
+  Value *args = c->self.type ? c->args : c->args + 1;
+  Value x = c->self.type ? c->self : tensor_of(c->args[0], c->spans[0]);
+  const Reduction *r = find_reduction(c->builtin->name);
+  bool typed = !value_is_none(args[1]), deviation = r->add_reals == add_squares;
+  DataType t = typed ? dtype_arg(args[1], c->span) : tensor_dtype(x);
+  View v = view_of(x);
+  int64_t ddof = deviation ? value_as_int(args[3], "ddof", c->span) : 0;
+  x = reduce(r, typed ? tensor_cast(&v, t, c->span) : x, args[0], value_truth(args[2], c->span),
+             ddof, c->span);
+  v = view_of(x);
+  return typed && !dtype_equal(v.dtype, t) ? tensor_as_scalar(tensor_cast(&v, t, c->span)) : x;
 }
 
 static Value np_ptp(BuiltinCall *c) {
@@ -263,12 +276,12 @@ static Value running(BuiltinCall *c, bool product) {
 static Value np_cumsum(BuiltinCall *c) { return running(c, false); }
 static Value np_cumprod(BuiltinCall *c) { return running(c, true); }
 
+#define TOTAL "axis=None, dtype=None, *, keepdims=False"
 #define ROWS(first)                                                                                \
-  {"sum", first "axis=None, keepdims=False", np_reduce, "the sum"},                                \
-      {"prod", first "axis=None, keepdims=False", np_reduce, "the product"},                       \
-      {"mean", first "axis=None, keepdims=False", np_reduce, "the mean"},                          \
-      {"var", first "axis=None, keepdims=False, ddof=0", np_reduce, "the variance"},               \
-      {"std", first "axis=None, keepdims=False, ddof=0", np_reduce, "the standard deviation"},     \
+  {"sum", first TOTAL, np_total, "the sum"}, {"prod", first TOTAL, np_total, "the product"},       \
+      {"mean", first TOTAL, np_total, "the mean"},                                                 \
+      {"var", first TOTAL ", ddof=0", np_total, "the variance"},                                   \
+      {"std", first TOTAL ", ddof=0", np_total, "the standard deviation"},                         \
       {"max", first "axis=None, keepdims=False", np_reduce, "the greatest"},                       \
       {"min", first "axis=None, keepdims=False", np_reduce, "the least"},                          \
       {"argmax", first "axis=None, keepdims=False", np_reduce, "the place of the greatest"},       \
@@ -287,5 +300,6 @@ static const Builtin rows[] = {
     {"ptp", "a, axis=None", np_ptp, "greatest minus least"},
 };
 #undef ROWS
+#undef TOTAL
 const BuiltinRows reduce_methods = {methods, sizeof methods / sizeof *methods};
 const BuiltinRows reduce_rows = {rows, sizeof rows / sizeof *rows};

@@ -187,6 +187,10 @@ static Value np_ndim(BuiltinCall *c) {
   return value_get_attr(subject(c), str_intern("ndim"), c->span);
 }
 static Value np_size(BuiltinCall *c) {
+  if (!value_is_none(c->args[1])) {
+    View v = view_of(subject(c));
+    return value_int(v.shape[axis_arg(c->args[1], v.ndim, c->spans[1])]);
+  }
   return value_get_attr(subject(c), str_intern("size"), c->span);
 }
 
@@ -213,6 +217,6 @@ static const Builtin rows[] = {
     {"flip", "m, axis=None", np_flip, "in reverse order along axes"},
     {"shape", "a", np_shape, "the extents"},
     {"ndim", "a", np_ndim, "the number of dimensions"},
-    {"size", "a", np_size, "the number of elements"},
+    {"size", "a, axis=None", np_size, "the number of elements, or an extent"},
 };
 const BuiltinRows shape_rows = {rows, sizeof rows / sizeof *rows};

@@ -47,10 +47,10 @@ DataType tensor_dtype(Value tensor) {
 
 /* ---- one element ---- */
 
-static Value only_element(Value v, const char *what, Span span) {
+static Value only_element(Value v, const char *what, const char *kind, Span span) {
   View x = view_of(v);
   if (view_size(&x) != 1)
-    raise("TypeError", span, "%s of a tensor of shape %s: only one of size 1 has a value", what,
+    raise(kind, span, "%s of a tensor of shape %s: only one of size 1 has a value", what,
           dims_text(x.ndim, x.shape));
   return load_value(x.dtype, x.data);
 }
@@ -66,12 +66,12 @@ static bool truth(Value v, Span span) {
 
 static void format(Value v, const char *spec, Str *out, Span span) {
   if (!*spec) return tensor_str(v, out);
-  value_format(only_element(v, "the formatted value", span), spec, out, span);
+  value_format(only_element(v, "the formatted value", "TypeError", span), spec, out, span);
 }
 
 static Value method_item(BuiltinCall *c) {
   ValueVec *index = value_items(c->args[0]);
-  if (!index->len) return only_element(c->self, "item()", c->span);
+  if (!index->len) return only_element(c->self, "item()", "ValueError", c->span);
   View x = view_of(c->self);
   Value i = index->len == 1 ? index->at[0] : c->args[0];
   if (index->len == 1 && x.ndim != 1 && i.type == &type_int) { /* a flat index */
@@ -79,21 +79,22 @@ static Value method_item(BuiltinCall *c) {
     for (int d = x.ndim; d-- > 0;) at[d] = flat % x.shape[d], flat /= x.shape[d];
     return load_value(x.dtype, view_at(&x, at));
   }
-  return only_element(tensor_get_item(c->self, i, c->span), "item()", c->span);
+  return only_element(tensor_get_item(c->self, i, c->span), "item()", "ValueError", c->span);
 }
 
 static Value method_float(BuiltinCall *c) {
-  Value x = only_element(c->self, "float()", c->span);
+  Value x = only_element(c->self, "float()", "TypeError", c->span);
   return value_float(value_as_float(x, "the element", c->span));
 }
 static Value method_int(BuiltinCall *c) {
-  Value x = only_element(c->self, "int()", c->span);
+  Value x = only_element(c->self, "int()", "TypeError", c->span);
   return value_call_with(value_type(&type_int), 1, &x, c->span);
 }
 static Value method_index(BuiltinCall *c) {
   if (is_real(tensor_dtype(c->self)))
     raise("TypeError", c->span, "only tensors of integers can be an index");
-  return value_int(value_as_int(only_element(c->self, "the index", c->span), "the index", c->span));
+  return value_int(
+      value_as_int(only_element(c->self, "the index", "TypeError", c->span), "the index", c->span));
 }
 
 /* ---- lists ---- */

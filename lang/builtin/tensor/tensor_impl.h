@@ -43,6 +43,7 @@ const char *dims_text(int ndim, const int64_t *shape); /* "(2, 3)", "(4,)", "()"
 /* Stretches to the shape; raises ValueError if it can't. `what` is for the message. */
 void view_broadcast(View *v, int ndim, const int64_t *shape, const char *what, Span span);
 /* The common shape of a and b, in out->ndim and out->shape. */
+bool shapes_fit(const View *a, const View *b); /* can they be broadcast together? */
 void broadcast_shapes(const View *a, const View *b, View *out, Span span);
 void view_permute(View *v, const int *order);
 /* The view in another shape of the same size; false if its strides do not allow one. */
@@ -139,8 +140,8 @@ typedef struct BuiltinRows {
   const Builtin *rows;
   int n;
 } BuiltinRows;
-extern const BuiltinRows create_rows, unary_rows, binary_rows, reduce_rows, shape_rows, join_rows,
-    matmul_rows, sort_rows, index_rows, testing_rows, memory_rows, dtype_rows;
+extern const BuiltinRows create_rows, unary_rows, binary_rows, reduce_rows, print_rows, shape_rows,
+    join_rows, matmul_rows, sort_rows, index_rows, testing_rows, memory_rows, dtype_rows;
 extern const BuiltinRows reduce_methods, shape_methods, sort_methods, index_methods;
 /* np.float32, np.floating: the class of scalars; absent if there is none. */
 Value scalar_class_named(const char *name);

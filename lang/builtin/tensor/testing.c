@@ -140,8 +140,6 @@ static const Builtin assertions[] = {
      assert_allclose, "AssertionError unless |actual - desired| <= atol + rtol * |desired|"},
     {"assert_array_equal", "actual, desired, err_msg=''", assert_array_equal,
      "AssertionError unless all elements are equal"},
-    {"assert_equal", "actual, desired, err_msg=''", assert_array_equal,
-     "AssertionError unless all elements are equal"},
 };
 
 Value testing_namespace(void) {

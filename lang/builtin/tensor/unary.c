@@ -46,11 +46,18 @@ static const UnaryKernel *find_kernel(const char *name) {
   return NULL;
 }
 
+/* What functions of floats give for ints: the smallest float that holds them all. */
+static DataType float_of_ints(DataType t) {
+  return t.bits <= 8 ? DTYPE_OF(FLOAT, 16) : t.bits == 16 ? DTYPE_OF(FLOAT, 32) : FLOAT64;
+}
+
 static Value run_unary(const UnaryKernel *k, const View *v, Span span) {
   if (!k->real && is_real(v->dtype))
     raise("TypeError", span, "%s is not defined for %s", k->name, dtype_text(v->dtype));
   bool real = is_real(v->dtype) || !k->whole;
-  DataType t = k->gives_bool ? BOOL : real && !is_real(v->dtype) ? FLOAT64 : v->dtype;
+  DataType t = k->gives_bool                ? BOOL
+               : real && !is_real(v->dtype) ? float_of_ints(v->dtype)
+                                            : v->dtype;
   Value out = tensor_new(t, v->ndim, v->shape, span);
   View to = view_of(out);
   const View *views[] = {&to, v};
@@ -136,12 +143,14 @@ static Value np_where(BuiltinCall *c) {
   return out;
 }
 
+/* The bounds have two names each. */
 static Value np_clip(BuiltinCall *c) {
   Value x = tensor_of(c->args[0], c->spans[0]);
-  if (!value_is_none(c->args[1]))
-    x = tensor_binary(binary_kernel("maximum"), x, c->args[1], c->span);
-  if (!value_is_none(c->args[2]))
-    x = tensor_binary(binary_kernel("minimum"), x, c->args[2], c->span);
+  for (int i = 0; i < 2; i++) {
+    Value old = c->args[1 + i], bound = value_is_none(old) ? c->args[3 + i] : old;
+    if (value_is_none(bound)) continue;
+    x = tensor_binary(binary_kernel(i ? "minimum" : "maximum"), x, bound, c->span);
+  }
   return x;
 }
 
@@ -168,7 +177,7 @@ static const Builtin rows[] = {
 #define UNARY(name, real, whole, gives_bool, doc) {#name, "x, /", np_unary, doc},
 #include "lang/builtin/tensor/unary.def"
     {"where", "condition, x?, y?, /", np_where, "x where the condition holds, y elsewhere"},
-    {"clip", "a, a_min=None, a_max=None", np_clip, "limited to a range"},
+    {"clip", "a, a_min=None, a_max=None, *, min=None, max=None", np_clip, "limited to a range"},
     {"round", "a, decimals=0", np_round, "rounded half to even"},
     {"around", "a, decimals=0", np_round, "rounded half to even"},
 };

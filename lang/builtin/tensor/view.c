@@ -59,15 +59,23 @@ void view_broadcast(View *v, int ndim, const int64_t *shape, const char *what, S
   v->ndim = ndim;
 }
 
+bool shapes_fit(const View *a, const View *b) {
+  for (int i = 1; i <= a->ndim && i <= b->ndim; i++) {
+    int64_t x = a->shape[a->ndim - i], y = b->shape[b->ndim - i];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
 void broadcast_shapes(const View *a, const View *b, View *out, Span span) {
+  if (!shapes_fit(a, b))
+    raise_code(E0236, span, "operands could not be broadcast together with shapes %s and %s",
+               dims_text(a->ndim, a->shape), dims_text(b->ndim, b->shape));
   out->ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
   for (int i = 0; i < out->ndim; i++) {
     int at = out->ndim - 1 - i;
     int64_t x = i < a->ndim ? a->shape[a->ndim - 1 - i] : 1;
     int64_t y = i < b->ndim ? b->shape[b->ndim - 1 - i] : 1;
-    if (x != y && x != 1 && y != 1)
-      raise_code(E0236, span, "operands could not be broadcast together with shapes %s and %s",
-                 dims_text(a->ndim, a->shape), dims_text(b->ndim, b->shape));
     out->shape[at] = x == 1 ? y : x;
   }
 }
