@@ -39,7 +39,7 @@ static Value int_from_text(Value v, int64_t base, Span span) {
 }
 
 _Noreturn static void not_a_number(const char *type, Value x, Span span) {
-  raise("TypeError", span, "%s() argument must be a string or a number, not '%s'", type,
+  raise("TypeError", span, "%s() argument must be a number or a string, not '%s'", type,
         value_type_text(x));
 }
 
