@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -105,12 +106,17 @@ static size_t common_length(const StrVec *words) {
   return n;
 }
 
+int terminal_columns(void) {
+  struct winsize size;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
 static void show_words(const StrVec *words) {
-  int column = 0;
+  int column = 0, most = terminal_columns() - 1;
   printf("\n");
   for each (const char *, w, words) {
     int n = (int)strlen(*w) + 2;
-    if (column && column + n > 78) printf("\n"), column = 0;
+    if (column && column + n > most) printf("\n"), column = 0;
     printf("%s  ", *w);
     column += n;
   }

@@ -19,6 +19,8 @@ void line_editor_indent(size_t n);
 bool line_editor_has_more(void);
 void line_editor_remember(const char *text); /* for the history */
 
+int terminal_columns(void); /* 80 where there is no terminal */
+
 /* What the word before `cursor` could become: adds whole words. *start: where the word begins. */
 extern void (*line_editor_complete)(const char *line, size_t cursor, size_t *start, StrVec *words);
 

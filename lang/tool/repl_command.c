@@ -1,4 +1,5 @@
 /* repl_command.c -- the commands of the REPL: lines that begin with ':'. */
+#include "lang/dialect/op.h"
 #include "lang/dialect/packed.h"
 #include "lang/tool/complete.h"
 #include "lang/tool/line_editor.h"
@@ -77,11 +78,11 @@ static void print_function(Value v) {
 static void print_names(Value v) {
   StrVec names = {0};
   value_attr_names(v, &names);
-  int column = 0;
+  int column = 0, most = terminal_columns() - 2;
   for each (const char *, name, &names) {
     if (**name == '_') continue;
     int n = (int)strlen(*name) + 2;
-    if (column + n > 78) printf("\n"), column = 0;
+    if (column && column + n > most) printf("\n"), column = 0;
     printf("%s%s", column ? "  " : "  ", *name);
     column += n;
   }
@@ -90,6 +91,10 @@ static void print_names(Value v) {
 
 static void print_help(void *context) {
   Value v = *(Value *)context;
+  if (v.type == &type_op) { /* by another name: relax.op.add */
+    tool_print_op(value_repr(v) + strlen("R."));
+    return;
+  }
   if (v.type == &type_bound_method) v = ((MethodObject *)v.object)->function;
   Value doc = value_find_attr(v, str_intern("__doc__"), (Span){0});
   if (v.type == &type_builtin) {

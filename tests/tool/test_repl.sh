@@ -131,6 +131,15 @@ type_in 'R.nn.soft'
 key Tab
 seen 'softmax  softplus'
 key C-u
+$T resize-window -x 40 -y 24 # candidates are laid out to the width of the terminal
+clear_screen
+type_in 'math.a'
+key Tab
+seen 'acos  acosh  asin'
+grep -q '^ ' out && fail 'candidates are broken at the edge of 40 columns'
+key C-u
+$T resize-window -x 80 -y 24
+clear_screen
 type_in ':pas'
 key Tab
 seen ':pas'
@@ -161,6 +170,9 @@ clear_screen
 # Commands.
 enter ':help R.nn.softmax'
 seen 'R.nn.softmax('
+enter 'from tvm import relax'
+enter ':help relax.op.add'
+seen 'R.add('
 enter ':help len'
 seen 'len('
 enter ':help Simplify'
