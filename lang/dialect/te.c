@@ -121,9 +121,24 @@ static bool is_empty(NodeVec axes) {
   return false;
 }
 
+/* te.min(a, b), te.max(a, b, c): values rather than axes, all of which are combined. */
+static bool has_axes(Value v) {
+  return v.type == &type_list || v.type == &type_tuple || value_is_node(v, NK_IterVar);
+}
+static Value combined(BuiltinCall *call, NodeKind kind) {
+  Value x = ARG(0);
+  for (int i = 1; i < 4; i++) {
+    if (value_is_none(ARG(i))) continue;
+    NodeVec pair = to_operands(2, (Value[]){x, ARG(i)}, call->span);
+    x = value_node(expr_binary(kind, pair.at[0], pair.at[1], call->span));
+  }
+  return x;
+}
+
 /* A reduction by a binary operator from its identity. No axes: the value itself; no elements: the
  * identity. */
 static Value reduce_by(BuiltinCall *call, NodeKind kind, Node *identity) {
+  if (!has_axes(ARG(1))) return combined(call, kind);
   Node *x = to_expr(ARG(0), SPAN(0));
   NodeVec axes = axes_arg(ARG(1), SPAN(1));
   Reduce r = reduction(call, axes, 2);
@@ -328,6 +343,7 @@ static Value te_var(BuiltinCall *call) {
   Node *var = var_new(value_as_text(ARG(0), "the name of a variable", SPAN(0)),
                       to_dtype(ARG(1), SPAN(1)), call->span);
   AS(Var, var)->is_size = str_same(call->builtin->name, "size_var");
+  if (tensor) map_set(&tensor->unbound, var, var); /* in a prim_func: its name is that it gets */
   return value_node(var);
 }
 

@@ -19,6 +19,16 @@ static bool is_function(Value v) {
   return value_is_node(v, NK_PrimFunc) || value_is_node(v, NK_Function);
 }
 
+/* Is it a function of a module that has a name of its own: f = Mod["f"]? */
+static bool is_part(Session *s, Value v) {
+  for each (NameEntry, e, &s->globals->names) {
+    if (!e->name || !is_function(v) || !value_is_node(e->value, NK_IRModule)) continue;
+    for each (Node *, f, &AS(IRModule, e->value.node)->functions)
+      if (*f == v.node) return true;
+  }
+  return false;
+}
+
 NamedModuleVec session_modules(Session *s) {
   NamedModuleVec out = {0};
   for each (NameEntry, e, &s->globals->names) {
@@ -28,7 +38,7 @@ NamedModuleVec session_modules(Session *s) {
     if (jit_generic(v)) v = value_node(jit_generic(v));
     if (value_is_node(v, NK_IRModule)) m.module = v.node;
     else if (is_function(v)) m.module = to_module(v, v.node->span);
-    if (m.module) vec_push(&out, m);
+    if (m.module && !is_part(s, v)) vec_push(&out, m);
   }
   return out;
 }

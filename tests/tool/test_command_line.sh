@@ -9,6 +9,22 @@ def f(A: T.Buffer((4,), "float32")):
     for i in range(4):
         A[i] = 1.0
 T
+cat >part.tvms <<'T'
+@I.ir_module
+class Mod:
+    @T.prim_func(private=True)
+    def g(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            B[i] = A[i]
+
+    @R.function
+    def main(x: R.Tensor((8,), "float32")):
+        cls = Mod
+        return R.call_tir(cls.g, (x,), out_sinfo=R.Tensor((8,), "float32"))
+
+main = Mod["main"]
+T
+expect 0 'part.tvms: 1 module, well-formed' "$tvms" check --roundtrip part.tvms # main is a part of Mod
 expect 0 '2' "$tvms" -c 'print(1 + 1)'
 expect 0 'well-formed' "$tvms" check good.tvms
 expect 0 'A[i] = 1.0' "$tvms" opt good.tvms
