@@ -80,13 +80,6 @@ static const char *attr_name(BuiltinCall *c) {
   return str_intern(value_as_text(c->args[1], "the name of an attribute", c->spans[1]));
 }
 
-static Value builtin_getattr(BuiltinCall *c) {
-  const char *name = attr_name(c);
-  if (!c->args[2].type) return value_get_attr(c->args[0], name, c->span);
-  Value x = value_find_attr(c->args[0], name, c->span);
-  return x.type ? x : c->args[2];
-}
-
 typedef struct Lookup {
   Value v, found;
   const char *name;
@@ -98,11 +91,22 @@ static void look_up(void *context) {
   l->found = value_find_attr(l->v, l->name, l->span);
 }
 
-static Value builtin_hasattr(BuiltinCall *c) {
+/* Absent, too, where a property or __getattr__ says by an AttributeError that there is none. */
+static Value attribute_if_any(BuiltinCall *c) {
   Lookup l = {.v = c->args[0], .name = attr_name(c), .span = c->span};
   Error *e = eval_protect(look_up, &l);
   if (e && !exception_matches(e, exception_class("AttributeError"))) error_raise(e);
-  return value_bool(!e && l.found.type);
+  return e ? value_absent() : l.found;
+}
+
+static Value builtin_getattr(BuiltinCall *c) {
+  if (!c->args[2].type) return value_get_attr(c->args[0], attr_name(c), c->span);
+  Value x = attribute_if_any(c);
+  return x.type ? x : c->args[2];
+}
+
+static Value builtin_hasattr(BuiltinCall *c) {
+  return value_bool(attribute_if_any(c).type != NULL);
 }
 
 static Value builtin_setattr(BuiltinCall *c) {

@@ -60,10 +60,11 @@ static Value partial(BuiltinCall *c) {
                                      .named = c->args[2]));
 }
 
-/* ---- lru_cache: keeps every result; a size is accepted and not needed ---- */
+/* ---- lru_cache: keeps the results that were asked for last ---- */
 
 typedef struct CacheObject {
   Value function, results; /* of a key made of the arguments */
+  int64_t most;            /* results to keep; below 0: all */
   int64_t hits, misses;
 } CacheObject;
 
@@ -78,21 +79,35 @@ static Value cache_call(Value v, CallArgs *args) {
   Value k = value_tuple(key);
   value_hash(k, args->span);
   Value known = value_dict_get(o->results, k);
-  if (known.type) return o->hits++, known;
+  bool all = o->most < 0;
+  if (known.type) {
+    o->hits++;
+    if (all) return known;
+    value_del_item(o->results, k, args->span); /* it is the last that was asked for now */
+    value_dict_set(o->results, k, known, args->span);
+    return known;
+  }
   o->misses++;
   Value r = value_call(o->function, args);
   value_dict_set(o->results, k, r, args->span);
+  if (all || value_dict_len(o->results) <= o->most) return r;
+  Value oldest, ignored;
+  value_dict_entry(o->results, 0, &oldest, &ignored);
+  value_del_item(o->results, oldest, args->span);
   return r;
 }
 
 static Value cache_clear(BuiltinCall *c) {
-  ((CacheObject *)c->self.object)->results = value_dict();
+  CacheObject *o = c->self.object;
+  o->results = value_dict();
+  o->hits = o->misses = 0;
   return value_none();
 }
 /* (hits, misses, maxsize, currsize), as functools names them */
 static Value cache_counts(BuiltinCall *c) {
   CacheObject *o = c->self.object;
-  return value_tuple_of(4, value_int(o->hits), value_int(o->misses), value_none(),
+  return value_tuple_of(4, value_int(o->hits), value_int(o->misses),
+                        o->most < 0 ? value_none() : value_int(o->most),
                         value_int(value_dict_len(o->results)));
 }
 static Value cache_info(BuiltinCall *c) {
@@ -115,13 +130,20 @@ static Value cache_attr(Value v, const char *name, Span span) {
 static const ValueType type_cache = {
     .name = "lru_cache_wrapper", .call = cache_call, .get_attr = cache_attr};
 
-static Value make_cache(Value function) {
-  return value_of(&type_cache, NEW(CacheObject, .function = function, .results = value_dict()));
+static Value make_cache(Value function, int64_t most) {
+  return value_of(&type_cache,
+                  NEW(CacheObject, .function = function, .results = value_dict(), .most = most));
 }
-static Value cache(BuiltinCall *c) { return make_cache(c->args[0]); }
-static const Builtin cache_row = {"cache", "function, /", cache, "keeps the results of a function"};
+static Value cache(BuiltinCall *c) { return make_cache(c->args[0], -1); }
+static Value sized_cache(BuiltinCall *c) { return make_cache(c->args[0], c->self.integer); }
+static const Builtin sized_cache_row = {"lru_cache", "function, /", sized_cache,
+                                        "keeps the last results of a function"};
 static Value lru_cache(BuiltinCall *c) {
-  return value_is_callable(c->args[0]) ? make_cache(c->args[0]) : value_builtin(&cache_row);
+  enum { USUAL = 128 };
+  if (value_is_callable(c->args[0])) return make_cache(c->args[0], USUAL);
+  int64_t most = value_is_none(c->args[0]) ? -1 : value_as_int(c->args[0], "maxsize", c->spans[0]);
+  return value_method(&sized_cache_row,
+                      value_int(most < 0 && !value_is_none(c->args[0]) ? 0 : most));
 }
 
 /* ---- wraps, cmp_to_key ---- */
@@ -160,7 +182,7 @@ static Value cmp_to_key(BuiltinCall *c) { return value_method(&key_row, c->args[
 static const Builtin rows[] = {
     {"reduce", "function, iterable, initial?, /", reduce, "folds the items from the left"},
     {"partial", "func, /, *args, **keywords", partial, "a function with some arguments given"},
-    {"lru_cache", "maxsize=None, typed=False", lru_cache, "keeps the results of a function"},
+    {"lru_cache", "maxsize=128, typed=False", lru_cache, "keeps the last results of a function"},
     {"cache", "function, /", cache, "keeps the results of a function"},
     {"wraps", "wrapped, /", wraps, "a decorator that takes over name and doc"},
     {"cmp_to_key", "compare, /", cmp_to_key, "a sort key of a comparison function"},

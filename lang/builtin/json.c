@@ -151,6 +151,10 @@ static Value read_value(Reader *r) {
 }
 
 static Value read_all(Value text, Span span) {
+  if (value_is_bytes_like(text)) {
+    Value decode = value_find_attr(text, INTERNED("decode"), span);
+    text = value_call_with(decode, 0, NULL, span);
+  }
   value_as_text(text, "JSON text", span);
   StrObject *s = value_plain(text).object;
   Reader r = {.text = s->text, .at = s->text, .end = s->text + s->len, .span = span};
@@ -182,7 +186,7 @@ static void write_text(Writer *w, const char *text, size_t len) {
     else if (c == '\r') str_add(&w->out, "\\r");
     else if (c == '\b') str_add(&w->out, "\\b");
     else if (c == '\f') str_add(&w->out, "\\f");
-    else if (c < 0x20) str_printf(&w->out, "\\u%04x", c);
+    else if (c < 0x20 || (c == 0x7f && w->ascii)) str_printf(&w->out, "\\u%04x", c);
     else if (c < 0x80 || !w->ascii) str_add_char(&w->out, (char)c);
     else {
       uint32_t code = utf8_decode(text + i, &n);
