@@ -163,11 +163,34 @@ static Value expovariate(BuiltinCall *c) {
   return value_float(-log(1 - random_unit(generator(c))) /
                      value_as_float(c->args[0], "lambd", c->spans[0]));
 }
+/* By inverting the distribution, whose parts on both sides of the mode are alike but for their
+ * size. */
 static Value triangular(BuiltinCall *c) {
-  double low = value_as_float(c->args[0], "low", c->spans[0]);
-  double high = value_as_float(c->args[1], "high", c->spans[1]);
-  return value_float(low +
-                     (high - low) * (random_unit(generator(c)) + random_unit(generator(c))) / 2);
+  double low = value_as_float(c->args[0], "low", c->spans[0]), u = random_unit(generator(c));
+  double high = value_as_float(c->args[1], "high", c->spans[1]), part = 0.5;
+  if (high == low) return value_float(low);
+  if (!value_is_none(c->args[2]))
+    part = (value_as_float(c->args[2], "the mode", c->spans[2]) - low) / (high - low);
+  if (u <= part) return value_float(low + (high - low) * sqrt(u * part));
+  return value_float(high - (high - low) * sqrt((1 - u) * (1 - part)));
+}
+
+enum { STATE = sizeof(Random) / sizeof(uint64_t) };
+
+static Value getstate(BuiltinCall *c) {
+  ValueVec state = {0};
+  for (int i = 0; i < STATE; i++) vec_push(&state, value_int((int64_t)generator(c)->state[i]));
+  return value_tuple(state);
+}
+
+static Value setstate(BuiltinCall *c) {
+  ValueVec state = value_to_vec(c->args[0], c->spans[0]);
+  if (state.len != STATE) raise("ValueError", c->spans[0], "the state is what getstate() gave");
+  Random r;
+  for (int i = 0; i < STATE; i++)
+    r.state[i] = (uint64_t)value_as_int(state.at[i], "a part of the state", c->spans[0]);
+  *generator(c) = r;
+  return value_none();
 }
 
 static const Builtin rows[] = {
@@ -181,7 +204,10 @@ static const Builtin rows[] = {
     {"choice", "seq, /", choice, "one item"},
     {"getrandbits", "k, /", getrandbits, "an int of k random bits"},
     {"expovariate", "lambd=1.0", expovariate, "an exponentially distributed float"},
-    {"triangular", "low=0.0, high=1.0", triangular, "a float, most likely in the middle"},
+    {"triangular", "low=0.0, high=1.0, mode=None", triangular,
+     "a float, most likely at the mode, the middle by default"},
+    {"getstate", "", getstate, "the state of the generator"},
+    {"setstate", "state, /", setstate, "goes on from a state that getstate gave"},
     {"choices", "population, weights=None, *, k=1", choices, "k items, with repetition"},
     {"shuffle", "x, /", shuffle, "a list in random order, in place"},
     {"sample", "population, k", sample, "k different items"},

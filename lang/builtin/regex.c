@@ -70,6 +70,25 @@ static uint32_t pattern_info(const Pattern *p, uint32_t what) {
   return x;
 }
 
+/* The pattern with the escapes of Python that PCRE2 has by other names: \Z is only the very end,
+ * and \u0041, \U00000041 are characters. */
+static Str pcre2_pattern(const StrObject *text) {
+  Str out = {0};
+  for (size_t i = 0; i < text->len; i++) {
+    char c = text->text[i], next = i + 1 < text->len ? text->text[i + 1] : 0;
+    if (c != '\\' || !next) {
+      str_add_char(&out, c);
+      continue;
+    }
+    i++;
+    size_t digits = next == 'u' ? 4 : next == 'U' ? 8 : 0;
+    bool is_code = digits && strspn(text->text + i + 1, "0123456789abcdefABCDEF") >= digits;
+    if (is_code) str_printf(&out, "\\x{%.*s}", (int)digits, text->text + i + 1), i += digits;
+    else str_printf(&out, "\\%c", next == 'Z' ? 'z' : next);
+  }
+  return out;
+}
+
 /* compile(pattern, flags): flags are letters of "imsx". */
 static Value compile(BuiltinCall *c) {
   load_library(c->span);
@@ -84,7 +103,8 @@ static Value compile(BuiltinCall *c) {
                            : 0;
   int error;
   size_t at;
-  void *code = pcre2.compile(text->text, text->len, options, &error, &at, NULL);
+  Str pattern = pcre2_pattern(text);
+  void *code = pcre2.compile(str_text(&pattern), pattern.len, options, &error, &at, NULL);
   if (!code) {
     char message[128] = "";
     pcre2.message(error, message, sizeof message);
