@@ -65,6 +65,7 @@ static Value decode(BuiltinCall *c) {
     size_t good = utf8_valid_length(text, b->len - at), bad = 1;
     for (size_t i = 0; !is_utf8(encoding) && i < good; i++)
       if ((unsigned char)text[i] > 0x7f) good = i;
+    if (!at && good == b->len) return value_str_n(text, good);
     str_add_n(&out, text, good);
     if ((at += good) == b->len) return value_str_take(&out);
     if (on_fault == FAULT_RAISES)

@@ -212,9 +212,12 @@ void str_add_python_repr(Str *out, const char *text, size_t len) {
   size_t n = 1;
   for (size_t i = 0; i < len; i += n) {
     n = char_size((unsigned char)text[i]);
-    uint32_t code = n > 1 && i + n <= len ? utf8_decode(text + i, &n) : 0;
-    if (n == 1) add_escape(out, (unsigned char)text[i], quote);
-    else if (code && !unicode_is_printable(code)) str_add_code_escape(out, code);
+    if (n == 1) {
+      add_escape(out, (unsigned char)text[i], quote);
+      continue;
+    }
+    uint32_t code = i + n <= len ? utf8_decode(text + i, &n) : 0;
+    if (code && !unicode_is_printable(code)) str_add_code_escape(out, code);
     else str_add_n(out, text + i, i + n <= len ? n : len - i);
   }
   str_add_char(out, quote);

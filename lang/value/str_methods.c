@@ -15,8 +15,12 @@ static Text text_arg(BuiltinCall *c, int i, const char *what) {
 
 static Value text_value(Text t) { return value_str_n(t.at, t.len); }
 
+static bool is_ascii(char c) { return (unsigned char)c < 0x80; }
+
 /* The bytes of the white space at `at`, where a character begins; 0 if there is none. */
 static size_t space_size(const char *at) {
+  char c = *at;
+  if (is_ascii(c)) return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 28 && c <= 31);
   size_t n;
   return unicode_is_space(utf8_decode(at, &n)) ? n : 0;
 }
@@ -27,8 +31,6 @@ static size_t char_before(Text t, size_t hi) {
   while (hi > 0 && (t.at[hi] & 0xc0) == 0x80);
   return hi;
 }
-
-static bool is_ascii(char c) { return (unsigned char)c < 0x80; }
 
 /* ---- case ---- */
 
@@ -323,6 +325,7 @@ static Value rsplit(BuiltinCall *c) {
 /* The bytes of what ends a line at `at`, or 0: of bytes, "\n", "\r" and both; of texts, what
  * separates lines, pages, groups and paragraphs, too. */
 static size_t line_end(const char *at, bool of_bytes) {
+  if (is_ascii(*at) && *at > 30) return 0;
   if (*at == '\r') return at[1] == '\n' ? 2 : 1;
   if (of_bytes) return *at == '\n';
   if (is_ascii(*at)) return (*at >= '\n' && *at <= '\f') || (*at >= 28 && *at <= 30);
