@@ -2,8 +2,8 @@
  *
  * In:  call_tirs of tensor programs, and operators that have a compute. Out: what the program
  * computes, by the hook; variables of constants are replaced by them. Not: results of more than
- * max_bytes, unless the operands are as large; what operators make of no tensor (R.zeros), where
- * that is large, and programs without operands; what fails when it runs. */
+ * max_bytes, unless the operands are half as large; what operators make of no tensor (R.zeros),
+ * where that is large, and programs without operands; what fails when it runs. */
 #include "passes/passes.h"
 
 void (*prepare_programs_hook)(NodeVec programs);
@@ -85,7 +85,7 @@ static Node *folded(Fold *f, RelaxCall *c) {
   for each (Node *, o, &operands) vec_push(&inputs, sinfo_of(*o));
   bool is_program = c->op == op_get("relax.call_tir");
   if (!program || (is_program && !operands.len) ||
-      (bytes > f->max_bytes && bytes > bytes_of_all(inputs)) ||
+      (bytes > f->max_bytes && bytes / 2 > bytes_of_all(inputs)) ||
       AS(PrimFunc, program)->params.len != operands.len + outs.len ||
       !evaluate_program_hook(program, operands, outs, &results))
     return NULL;
