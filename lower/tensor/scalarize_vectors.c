@@ -1,25 +1,17 @@
 /* scalarize_vectors.c -- statements on vectors become loops over their lanes.
  *
  * In:  flat functions, vectorized. Out: no expression of several lanes, but for the operands of
- * calls that have no meaning lane by lane, which back ends without vectors reject.
+ * calls that have no meaning lane by lane, which back ends without vectors reject, and for the
+ * vectors that stay where the language has them (most_bytes; scalarize_registers.c).
  *
  * A vector is evaluated as a whole before any of it is stored. So where a store may touch what its
  * value is loaded from, its lanes go through an array. Lanes picked by Shuffle and vectorcombine
  * are known only one by one: such statements are written out for each lane. */
-#include "lower/lower_impl.h"
-
-typedef struct Scalarizer {
-  Mutator mutator;
-  Map arrays; /* vector Var to the Buffer with its lanes */
-  Map values; /* vector Var of a Let to its value */
-  Map views;  /* Buffer of vectors to one of scalars */
-  bool noalias;
-} Scalarizer;
+#include "lower/tensor/scalarize.h"
 
 static Node *at_lane(Scalarizer *s, Node *n, Node *lane);
 
-/* The scalar that `n`, of one lane or more, has in this lane. */
-static Node *pick(Scalarizer *s, Node *n, Node *lane) {
+Node *scalarize_pick(Scalarizer *s, Node *n, Node *lane) {
   if (!n) return NULL;
   return n->dtype.lanes == 1 ? mutate(&s->mutator, n) : at_lane(s, n, lane);
 }
@@ -43,9 +35,9 @@ static Node *scalar_view(Scalarizer *s, Node *buffer) {
 /* Where the lane of an access lies: elements of several lanes are spread. */
 static Node *lane_index(Scalarizer *s, Node *buffer, Node *index, Node *lane) {
   int each = AS(Buffer, buffer)->elem.lanes;
-  if (each == 1) return pick(s, index, lane);
+  if (each == 1) return scalarize_pick(s, index, lane);
   Node *count = int_imm(INT32, each, index->span);
-  Node *element = pick(s, index, expr_floordiv(lane, count));
+  Node *element = scalarize_pick(s, index, expr_floordiv(lane, count));
   Node *first = expr_mul(element, int_imm(element->dtype, each, index->span));
   return expr_add(first, expr_cast(element->dtype, expr_floormod(lane, count), index->span));
 }
@@ -54,7 +46,7 @@ static Node *load_lane(Scalarizer *s, BufferLoad *n, Node *lane) {
   return MAKE(BufferLoad, n->node.span, dtype_element(n->node.dtype),
               .buffer = scalar_view(s, n->buffer),
               .indices = NODES(lane_index(s, n->buffer, n->indices.at[0], lane)),
-              .predicate = pick(s, n->predicate, lane));
+              .predicate = scalarize_pick(s, n->predicate, lane));
 }
 
 /* ---- lanes of expressions ---- */
@@ -79,14 +71,14 @@ static Node *reinterpret_lane(Scalarizer *s, Call *n, Node *lane) {
   Node *bits = NULL;
   for (int i = 0; i < new / old; i++) {
     Node *at = expr_add(expr_mul(lane, int_imm(INT32, new / old, span)), int_imm(INT32, i, span));
-    Node *part = expr_cast(wide, bits_of(pick(s, from, at), from->dtype), span);
+    Node *part = expr_cast(wide, bits_of(scalarize_pick(s, from, at), from->dtype), span);
     if (i) part = expr_call("shift_left", wide, NODES(part, int_imm(wide, i * old, span)), span);
     bits = bits ? expr_call("bitwise_or", wide, NODES(bits, part), span) : part;
   }
   if (old > new) {
     DataType whole = DTYPE_OF(UINT, old);
     Node *count = int_imm(INT32, old / new, span);
-    Node *part = bits_of(pick(s, from, expr_floordiv(lane, count)), from->dtype);
+    Node *part = bits_of(scalarize_pick(s, from, expr_floordiv(lane, count)), from->dtype);
     Node *shift = expr_mul(expr_floormod(lane, count), int_imm(INT32, new, span));
     bits = expr_call("shift_right", whole, NODES(part, expr_cast(whole, shift, span)), span);
     bits = expr_cast(wide, bits, span);
@@ -97,7 +89,7 @@ static Node *reinterpret_lane(Scalarizer *s, Call *n, Node *lane) {
 static Node *constant_lane(Scalarizer *s, NodeVec vectors, Node *n, int64_t index) {
   for each (Node *, v, &vectors) {
     int lanes = (*v)->dtype.lanes;
-    if (index < lanes) return pick(s, *v, int_imm(INT32, index, n->span));
+    if (index < lanes) return scalarize_pick(s, *v, int_imm(INT32, index, n->span));
     index -= lanes;
   }
   error_raisef("CompileError", n->span, "%s: the vectors have no lane %lld", node_spelling(n->kind),
@@ -120,14 +112,14 @@ static Node *call_lane(Scalarizer *s, Call *n, Node *lane) {
       is_intrin_call(call, "call_llvm_pure_intrin"))
     raise_unsupported(call, intrin ? str_format("T.%s of a vector", intrin->name) : "this call");
   int lanes = call->dtype.lanes, given = n->args.len ? n->args.at[0]->dtype.lanes : 1;
-  if (is_intrin_call(call, "vectorlow")) return pick(s, n->args.at[0], lane);
+  if (is_intrin_call(call, "vectorlow")) return scalarize_pick(s, n->args.at[0], lane);
   if (is_intrin_call(call, "vectorhigh"))
-    return pick(s, n->args.at[0], expr_add(lane, int_imm(INT32, lanes, call->span)));
+    return scalarize_pick(s, n->args.at[0], expr_add(lane, int_imm(INT32, lanes, call->span)));
   if (is_intrin_call(call, "vectorcombine"))
     return constant_lane(s, n->args, call, AS(IntImm, lane)->value);
   if (is_intrin_call(call, "reinterpret") && given != lanes) return reinterpret_lane(s, n, lane);
   NodeVec args = {0};
-  for each (Node *, a, &n->args) vec_push(&args, pick(s, *a, lane));
+  for each (Node *, a, &n->args) vec_push(&args, scalarize_pick(s, *a, lane));
   return MAKE(Call, call->span, dtype_element(call->dtype), .op = n->op, .args = args,
               .attrs = n->attrs);
 }
@@ -142,25 +134,27 @@ static Node *ramp_lane(Scalarizer *s, Ramp *n, Node *lane) {
 static Node *let_lane(Scalarizer *s, Let *n, Node *lane) {
   if (n->var->dtype.lanes > 1) {
     map_set(&s->values, n->var, n->value);
-    return pick(s, n->body, lane);
+    return scalarize_pick(s, n->body, lane);
   }
   Node *value = mutate(&s->mutator, n->value);
-  Node *body = pick(s, n->body, lane);
+  Node *body = scalarize_pick(s, n->body, lane);
   return MAKE(Let, n->node.span, body->dtype, .value = value, .var = n->var, .body = body);
 }
 
 static Node *var_lane(Scalarizer *s, Node *n, Node *lane) {
   Node *array = map_get(&s->arrays, n), *value = map_get(&s->values, n);
+  Node *held = registers_lane(s, n, lane);
+  if (held) return held;
   if (array) return expr_load(array, NODES(lane), n->span);
-  if (value) return pick(s, value, lane);
+  if (value) return scalarize_pick(s, value, lane);
   raise_unsupported(n, str_format("'%s', a parameter of several lanes,", AS(Var, n)->name));
 }
 
 static Node *binary_lane(Scalarizer *s, Binary *n, Node *lane) {
   Binary out = *n;
   out.node.dtype = dtype_element(n->node.dtype);
-  out.a = pick(s, n->a, lane);
-  out.b = pick(s, n->b, lane);
+  out.a = scalarize_pick(s, n->a, lane);
+  out.b = scalarize_pick(s, n->b, lane);
   return gc_copy(&out, sizeof out);
 }
 
@@ -177,12 +171,12 @@ static Node *at_lane(Scalarizer *s, Node *n, Node *lane) {
   case NK_Shuffle: return shuffle_lane(s, AS(Shuffle, n), lane);
   case NK_Call: return call_lane(s, AS(Call, n), lane);
   case NK_Let: return let_lane(s, AS(Let, n), lane);
-  case NK_Not: return MAKE(Not, n->span, t, .a = pick(s, AS(Not, n)->a, lane));
-  case NK_Cast: return expr_cast(t, pick(s, AS(Cast, n)->value, lane), n->span);
+  case NK_Not: return MAKE(Not, n->span, t, .a = scalarize_pick(s, AS(Not, n)->a, lane));
+  case NK_Cast: return expr_cast(t, scalarize_pick(s, AS(Cast, n)->value, lane), n->span);
   case NK_Select:
-    return MAKE(Select, n->span, t, .cond = pick(s, AS(Select, n)->cond, lane),
-                .then = pick(s, AS(Select, n)->then, lane),
-                .orelse = pick(s, AS(Select, n)->orelse, lane));
+    return MAKE(Select, n->span, t, .cond = scalarize_pick(s, AS(Select, n)->cond, lane),
+                .then = scalarize_pick(s, AS(Select, n)->then, lane),
+                .orelse = scalarize_pick(s, AS(Select, n)->orelse, lane));
   default: BUG("no lanes of %s", node_kind_name(n->kind));
   }
 }
@@ -190,8 +184,8 @@ static Node *at_lane(Scalarizer *s, Node *n, Node *lane) {
 /* ---- statements ---- */
 
 static WalkResult find_picked(Walker *w, Node *n) {
-  (void)w;
-  bool picks = IS(Shuffle, n) || is_intrin_call(n, "vectorcombine");
+  Scalarizer *s = w->context;
+  bool picks = IS(Shuffle, n) || is_intrin_call(n, "vectorcombine") || map_has(&s->registers, n);
   return picks && n->dtype.lanes > 1 ? WALK_STOP : WALK_ON;
 }
 
@@ -199,7 +193,7 @@ typedef Node *LaneStmt(Scalarizer *s, void *context, Node *lane);
 
 /* make() for each lane: in a loop, or one by one where `of` has lanes that are picked. */
 static Node *each_lane(Scalarizer *s, Node *of, int lanes, LaneStmt *make, void *context) {
-  Walker w = {.enter = find_picked};
+  Walker w = {.enter = find_picked, .context = s};
   NodeVec stmts = {0};
   if (walk(&w, of)) {
     Node *lane = var_new("lane", INT32, of->span);
@@ -229,7 +223,7 @@ typedef struct Fill {
 
 static Node *fill_lane(Scalarizer *s, void *context, Node *lane) {
   Fill *f = context;
-  return stmt_store(f->array, NODES(lane), pick(s, f->value, lane), f->value->span);
+  return stmt_store(f->array, NODES(lane), scalarize_pick(s, f->value, lane), f->value->span);
 }
 
 static Node *fill(Scalarizer *s, Node *array, Node *value) {
@@ -239,9 +233,10 @@ static Node *fill(Scalarizer *s, Node *array, Node *value) {
 static Node *store_lane(Scalarizer *s, void *context, Node *lane) {
   BufferStore *n = context;
   Node *index = lane_index(s, n->buffer, n->indices.at[0], lane);
-  Node *predicate = pick(s, n->predicate, lane);
+  Node *predicate = scalarize_pick(s, n->predicate, lane);
   return MAKE(BufferStore, n->node.span, VOID_TYPE, .buffer = scalar_view(s, n->buffer),
-              .indices = NODES(index), .value = pick(s, n->value, lane), .predicate = predicate);
+              .indices = NODES(index), .value = scalarize_pick(s, n->value, lane),
+              .predicate = predicate);
 }
 
 typedef struct Clash {
@@ -275,11 +270,16 @@ static Node *through_array(Scalarizer *s, Node **part, const char *name, NodeVec
   return filled;
 }
 
-static Node *store_vector(Scalarizer *s, BufferStore *n) {
-  int lanes = n->indices.at[0]->dtype.lanes * AS(Buffer, n->buffer)->elem.lanes;
-  Clash clash = {s, n};
+bool scalarize_clashes(Scalarizer *s, BufferStore *store, Node *part) {
+  Clash clash = {s, store};
   Walker w = {.enter = find_clash, .context = &clash};
-  if (walk(&w, n->value) && walk(&w, n->indices.at[0]) && (!n->predicate || walk(&w, n->predicate)))
+  return part && !walk(&w, part);
+}
+
+Node *scalarize_store(Scalarizer *s, BufferStore *n) {
+  int lanes = n->indices.at[0]->dtype.lanes * AS(Buffer, n->buffer)->elem.lanes;
+  if (!scalarize_clashes(s, n, n->value) && !scalarize_clashes(s, n, n->indices.at[0]) &&
+      !scalarize_clashes(s, n, n->predicate))
     return each_lane(s, &n->node, lanes, store_lane, n);
   BufferStore late = *n;
   late.indices = NODES(n->indices.at[0]);
@@ -296,6 +296,8 @@ static Node *store_vector(Scalarizer *s, BufferStore *n) {
 }
 
 static Node *let_vector(Scalarizer *s, LetStmt *n) {
+  Node *held = registers_let(s, n);
+  if (held) return held;
   Node *array = array_new(AS(Var, n->var)->name, n->var->dtype, n->node.span);
   Node *filled = fill(s, array, n->value);
   map_set(&s->arrays, n->var, array);
@@ -322,7 +324,7 @@ static Node *rewrite(Mutator *m, Node *n) {
     BufferStore *store = AS(BufferStore, n);
     bool is_vector = store->indices.len == 1 && (store->indices.at[0]->dtype.lanes > 1 ||
                                                  AS(Buffer, store->buffer)->elem.lanes > 1);
-    return is_vector ? store_vector(s, store) : mutate_children(m, n);
+    return is_vector ? registers_store(s, store) : mutate_children(m, n);
   }
   case NK_LetStmt:
     if (AS(LetStmt, n)->var->dtype.lanes > 1) return let_vector(s, AS(LetStmt, n));
@@ -350,9 +352,11 @@ static Node *rewrite(Mutator *m, Node *n) {
 }
 
 Node *pass_scalarize_vectors(Node *func, const PassContext *context) {
-  (void)context;
   PrimFunc *f = AS(PrimFunc, func);
   Scalarizer s = {.mutator = {.rewrite = rewrite},
+                  .most_bytes = (int)pass_option_int(context, "most_bytes"),
+                  .most_lanes = (int)pass_option_int(context, "most_lanes"),
+                  .has_operators = pass_option_int(context, "operators") != 0,
                   .noalias = dict_get_int(f->attrs, "tir.noalias", 1) != 0};
   return mutate(&s.mutator, func);
 }

@@ -132,7 +132,8 @@ CText c_binary(CGen *g, Node *node, bool is_index) {
   v[1] = c_cast(g, v[1], n->b->dtype, t);
   if (kind >= NK_EQ && kind <= NK_GE) return compare(g, n, t, v[0], v[1]);
   if (kind == NK_Min || kind == NK_Max)
-    return call2(g, kind == NK_Min ? "min" : "max", t, v[0], v[1]);
+    return t.lanes > 1 ? c_vector_choice(g, n, v[0], v[1])
+                       : call2(g, kind == NK_Min ? "min" : "max", t, v[0], v[1]);
   if (dtype_is_float(t)) return float_arithmetic(g, kind, t, v[0], v[1]);
   if (kind == NK_Add || kind == NK_Sub || kind == NK_Mul)
     return int_arithmetic(g, node, is_index, v[0], v[1]);

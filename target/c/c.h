@@ -43,6 +43,7 @@ typedef struct CVar {
   bool is_const;     /* nothing is written through the pointer */
   const char *space; /* of a pointer's memory, where the dialect has several: "__global " */
   const void *place; /* what the dialect knows of a pointer's memory */
+  int align;         /* bytes that a pointer is known to be a multiple of; 0: of an element */
 } CVar;
 
 /* What a function does with its variables. */
@@ -60,6 +61,19 @@ typedef struct CGen CGen;
 typedef struct CHelper {
   const char *name, *c_name, *text;
 } CHelper;
+
+/* The vectors of a dialect, of 2 to 16 lanes. `type` is C's name of one, as "float4"; of small
+ * floats, that of their bits. Pointers are the text of an address of elements in a space. */
+typedef struct CVectors {
+  const char *(*type)(DataType t, const char *elem); /* elem: "float", "uchar" */
+  CText (*lane)(const char *vector, int lanes, int lane);
+  const char *(*make)(const char *type, const char *lanes); /* of all lanes, or of one for all */
+  /* An access of all lanes; NULL: there is none for so little alignment. */
+  const char *(*load)(DataType t, const char *space, const char *type, const char *pointer,
+                      bool is_aligned);
+  const char *(*store)(DataType t, const char *space, const char *type, const char *pointer,
+                       const char *value, bool is_aligned);
+} CVectors;
 
 /* What a relative of C spells in another way than C11 does, or can't say. */
 typedef struct CDialect {
@@ -81,6 +95,7 @@ typedef struct CDialect {
   bool (*call)(CGen *g, Call *n, const char *name, CText *out);
   bool (*attribute)(CGen *g, AttrStmt *n);
   void (*allocate)(CGen *g, Allocate *n);
+  const CVectors *vectors; /* NULL: it has none */
   /* Why it has no such type, and what to do; NULL: it has. */
   const char *(*lacks)(DataType t);
   /* Of a language whose types and expressions are none of C's, all of these; else NULL. */
@@ -216,6 +231,14 @@ _Noreturn void c_unsupported(CGen *g, Node *n, const char *what);
 
 /* ---- memory.c ---- */
 
+/* A place in memory: the pointer's text, the index as an expression, and the elements. */
+typedef struct CPlace {
+  Buffer *buffer;
+  const char *pointer;
+  Node *index;
+  bool is_subscript;
+} CPlace;
+CPlace c_place(CGen *g, Node *n, Node *buffer, const NodeVec *indices);
 CText c_load(CGen *g, BufferLoad *n);
 void c_store(CGen *g, BufferStore *n);
 CText c_address(CGen *g, Node *buffer, Node *index);
@@ -223,6 +246,17 @@ CText c_element_pointer(CGen *g, Node *pointer, DataType elem, Node *index);
 /* True if it wrote the body too: memory on the heap has a scope. */
 bool c_allocate(CGen *g, Allocate *n);
 void c_allocate_const(CGen *g, AllocateConst *n);
+
+/* ---- vector.c ---- */
+
+const char *c_vector_type(CGen *g, DataType t);
+bool c_has_vector(CGen *g, DataType t);                       /* true of scalars */
+CText c_vector_lane(const char *vector, int lanes, int lane); /* "v.x", or "v.s8" of long ones */
+CText c_shuffle(CGen *g, Shuffle *n);
+CText c_broadcast(CGen *g, Broadcast *n);
+CText c_vector_choice(CGen *g, Binary *n, CText a, CText b); /* Min and Max */
+CText c_vector_load(CGen *g, BufferLoad *n);
+void c_vector_store(CGen *g, BufferStore *n, CText value);
 
 /* ---- call.c, intrin.c, math.c, packed.c ---- */
 

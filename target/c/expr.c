@@ -1,4 +1,4 @@
-/* expr.c -- scalar expressions as text. */
+/* expr.c -- expressions as text. */
 #include "target/c/c.h"
 
 /* Longer texts get a name. */
@@ -155,6 +155,8 @@ static CText any_expr(CGen *g, Node *n) {
   case NK_BufferLoad: return c_load(g, AS(BufferLoad, n));
   case NK_Let: return let(g, AS(Let, n));
   case NK_Call: return c_call(g, AS(Call, n));
+  case NK_Shuffle: return c_shuffle(g, AS(Shuffle, n));
+  case NK_Broadcast: return c_broadcast(g, AS(Broadcast, n));
   case NK_GlobalVar: return function_address(g, AS(GlobalVar, n));
   default: break;
   }

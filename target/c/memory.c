@@ -4,15 +4,7 @@
  * One of another type (memory that was planned for several buffers) copies bytes, as C wants it. */
 #include "target/c/c.h"
 
-/* A place in memory: the pointer's text, the index as an expression, and the elements. */
-typedef struct Place {
-  Buffer *buffer;
-  const char *pointer;
-  Node *index;
-  bool is_subscript;
-} Place;
-
-static Place place_of(CGen *g, Node *n, Node *buffer, const NodeVec *indices) {
+CPlace c_place(CGen *g, Node *n, Node *buffer, const NodeVec *indices) {
   Buffer *b = AS(Buffer, buffer);
   if (indices->len != 1 || b->strides.len > 0)
     BUG("%s of buffer '%s' with %d indices is not flat", node_kind_name(n->kind), b->name,
@@ -28,10 +20,10 @@ static Place place_of(CGen *g, Node *n, Node *buffer, const NodeVec *indices) {
     pointer = str_format("((%s)%s)", c_pointer_to(g, &cast), pointer);
     same = true;
   }
-  return (Place){b, pointer, index, same};
+  return (CPlace){b, pointer, index, same};
 }
 
-static CText load_text(CGen *g, const Place *p, const char *index) {
+static CText load_text(CGen *g, const CPlace *p, const char *index) {
   DataType t = p->buffer->elem;
   DataType stored = dtype_is_bool(t) ? UINT8 : t;
   CText v = p->is_subscript ? c_text(BINDS_ATOM, "%s[%s]", p->pointer, index)
@@ -57,13 +49,14 @@ static bool is_always(Node *predicate) {
 
 CText c_load(CGen *g, BufferLoad *n) {
   if (!is_always(n->predicate)) return guarded_load(g, n);
+  if (n->node.dtype.lanes > 1) return c_vector_load(g, n);
   if (g->dialect->load) return g->dialect->load(g, n);
-  Place p = place_of(g, &n->node, n->buffer, &n->indices);
+  CPlace p = c_place(g, &n->node, n->buffer, &n->indices);
   CText v = load_text(g, &p, c_index(g, p.index).at);
   return c_cast(g, v, p.buffer->elem, n->node.dtype);
 }
 
-static void store_at(CGen *g, const Place *p, const char *index, CText v) {
+static void store_at(CGen *g, const CPlace *p, const char *index, CText v) {
   DataType t = p->buffer->elem;
   DataType stored = dtype_is_bool(t) ? UINT8 : t;
   if (p->is_subscript) c_line(g, "%s[%s] = %s;", p->pointer, index, v.at);
@@ -72,7 +65,7 @@ static void store_at(CGen *g, const Place *p, const char *index, CText v) {
 }
 
 static void store_plain(CGen *g, BufferStore *n, CText v) {
-  Place p = place_of(g, &n->node, n->buffer, &n->indices);
+  CPlace p = c_place(g, &n->node, n->buffer, &n->indices);
   store_at(g, &p, c_index(g, p.index).at, v);
 }
 
@@ -80,6 +73,10 @@ void c_store(CGen *g, BufferStore *n) {
   DataType elem = AS(Buffer, n->buffer)->elem;
   bool ordered =
       expr_effect(n->value) == EFFECT_STATE && expr_effect(n->indices.at[0]) != EFFECT_PURE;
+  if (n->value->dtype.lanes > 1) {
+    c_vector_store(g, n, c_expr(g, n->value));
+    return;
+  }
   CText v = c_cast(g, c_operand(g, n->value), n->value->dtype, elem);
   if (ordered) v = c_name_it(g, v, elem);
   if (!is_always(n->predicate)) {

@@ -8,16 +8,18 @@ const CDialect c_dialect = {.name = "the c target", .is_host = true, .function =
 void c_check_type(CGen *g, DataType t, Span span) {
   const char *lack = g->dialect->lacks ? g->dialect->lacks(t) : NULL;
   if (lack)
-    error_raisef("CompileError", span, "%s has no %s: %s", g->dialect->name, dtype_text(t), lack);
+    error_raisef("CompileError", span, "%s has no %s: %s", g->dialect->name,
+                 dtype_text(dtype_element(t)), lack);
   if (dtype_is_custom(t) || (dtype_is_mini_float(t) && !c_has_format(g, t)))
     error_raisef("CompileError", span, "%s has no %s", g->dialect->name, dtype_text(t));
-  if (t.lanes != 1)
+  if (!c_has_vector(g, t))
     error_raisef("CompileError", span, "%s: %s has no vectors here", dtype_text(t),
                  g->dialect->name);
 }
 
 const char *c_type(CGen *g, DataType t) {
   if (g->dialect->type) return g->dialect->type(t);
+  if (t.lanes > 1) return c_vector_type(g, t);
   switch ((DTypeCode)t.code) {
   case DTYPE_INT: return str_format("int%d_t", t.bits < 8 ? 8 : t.bits);
   case DTYPE_BOOL: return "bool";

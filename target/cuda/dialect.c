@@ -35,12 +35,49 @@ static void allocate(CGen *g, Allocate *n) {
   const char *place =
       is_shared ? str_format("__shared__ __align__(%lld)", (long long)lower_shared_align(n))
                 : "__align__(16)";
+  v->align = 16;
   c_line(g, "%s %s %s[%lld];", place, c_type_in_memory(g, v->elem), v->name, (long long)count);
 }
+
+/* ---- vectors: CUDA's own of up to four lanes, and Lanes<T, n> of source.c ---- */
+
+static const char *type(DataType t, const char *elem) {
+  bool is_signed = t.code == DTYPE_INT;
+  if (t.lanes > 4)
+    return str_format("Lanes<%sint%d_t, %d>", is_signed ? "" : "u", lowered_nbytes(t) * 8, t.lanes);
+  if (str_same(elem, "long") || str_same(elem, "ulong"))
+    elem = is_signed ? "longlong" : "ulonglong";
+  return str_format("%s%d", elem, t.lanes);
+}
+
+static CText lane(const char *vector, int lanes, int lane) {
+  if (lanes <= 4) return c_vector_lane(vector, lanes, lane);
+  return c_text(BINDS_ATOM, "%s.at[%d]", vector, lane);
+}
+
+static const char *make(const char *type, const char *lanes) {
+  return str_begins(type, "Lanes") ? str_format("%s{{%s}}", type, lanes)
+                                   : str_format("make_%s(%s)", type, lanes);
+}
+
+static const char *load(DataType t, const char *space, const char *type, const char *pointer,
+                        bool is_aligned) {
+  (void)t, (void)space;
+  return is_aligned ? str_format("*(const %s *)(%s)", type, pointer) : NULL;
+}
+
+static const char *store(DataType t, const char *space, const char *type, const char *pointer,
+                         const char *value, bool is_aligned) {
+  (void)t, (void)space;
+  return is_aligned ? str_format("*(%s *)(%s) = %s", type, pointer, value) : NULL;
+}
+
+static const CVectors vectors = {type, lane, make, load, store};
 
 const CDialect cuda_dialect = {.name = "CUDA C++",
                                .function = "static __device__ inline ",
                                .helper = helper,
+                               .vectors = &vectors,
                                .spaces = {"", "", ""}, /* pointers are generic */
                                .bits = bits,
                                .call = cuda_call,

@@ -4,6 +4,7 @@
 
 static const char *param_text(CGen *g, PrimFunc *f, Node *param) {
   CVar *v = c_kernel_param(g, f, param);
+  v->align = 16; /* launches refuse others */
   if (!dtype_is_handle(param->dtype)) return c_declare(g, param, v);
   bool distinct = dict_get_int(f->attrs, "tir.noalias", 1) != 0;
   return str_format("%s%s%s%s", v->is_const ? "const " : "", c_pointer(g, v->elem),
@@ -17,6 +18,7 @@ static void declare_dynamic_shared(CGen *g, PrimFunc *f) {
   c_line(g, "extern __shared__ __align__(%d) uint8_t dynamic_shared[];", LOWER_MOST_ALIGN);
   for (int i = 0; i < shared.vars.len; i++) {
     CVar *v = c_bind(g, shared.vars.at[i]);
+    v->align = shared.offsets.at[i] % 16 ? 0 : 16;
     c_line(g, "%s = (%s)(dynamic_shared + %lld);", c_declare(g, shared.vars.at[i], v),
            c_pointer(g, v->elem), (long long)shared.offsets.at[i]);
   }

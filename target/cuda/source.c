@@ -23,47 +23,88 @@ static const char types[] = "#ifdef __CUDACC_RTC__\n"
                             "#include <stdint.h>\n"
                             "#endif\n";
 
+/* Of more lanes than CUDA has names for; read and written as one word. */
+static const char long_vectors[] = "\ntemplate <typename T, int lanes>\n"
+                                   "struct __align__(sizeof(T) * lanes) Lanes {\n"
+                                   "  T at[lanes];\n"
+                                   "};\n";
+
 /* Of C++, of CUDA, and of this text: no variable may have the name of these. */
-static const char *const words[] = {"alignof",     "and",
-                                    "and_eq",      "bitand",
-                                    "bitor",       "catch",
-                                    "char16_t",    "char32_t",
-                                    "class",       "compl",
-                                    "concept",     "const_cast",
-                                    "constinit",   "decltype",
-                                    "delete",      "dynamic_cast",
-                                    "explicit",    "export",
-                                    "friend",      "mutable",
-                                    "namespace",   "new",
-                                    "noexcept",    "not",
-                                    "not_eq",      "operator",
-                                    "or",          "or_eq",
-                                    "private",     "protected",
-                                    "public",      "requires",
-                                    "consteval",   "co_await",
-                                    "co_return",   "co_yield",
-                                    "static_cast", "template",
-                                    "this",        "throw",
-                                    "try",         "typeid",
-                                    "typename",    "using",
-                                    "virtual",     "wchar_t",
-                                    "xor",         "xor_eq",
-                                    "threadIdx",   "blockIdx",
-                                    "blockDim",    "gridDim",
-                                    "warpSize",    "half",
-                                    "half2",       "dynamic_shared",
-                                    "lane_id",     "atomicAdd",
-                                    "atomicExch",  "atomicAnd",
-                                    "atomicOr",    "atomicXor",
-                                    "atomicMax",   "atomicMin",
-                                    "atomicCAS",   "reinterpret_cast"};
+static const char *const words[] = {"alignof",
+                                    "and",
+                                    "and_eq",
+                                    "bitand",
+                                    "bitor",
+                                    "catch",
+                                    "char16_t",
+                                    "char32_t",
+                                    "class",
+                                    "compl",
+                                    "concept",
+                                    "const_cast",
+                                    "constinit",
+                                    "decltype",
+                                    "delete",
+                                    "dynamic_cast",
+                                    "explicit",
+                                    "export",
+                                    "friend",
+                                    "mutable",
+                                    "namespace",
+                                    "new",
+                                    "noexcept",
+                                    "not",
+                                    "not_eq",
+                                    "operator",
+                                    "or",
+                                    "or_eq",
+                                    "private",
+                                    "protected",
+                                    "public",
+                                    "requires",
+                                    "consteval",
+                                    "co_await",
+                                    "co_return",
+                                    "co_yield",
+                                    "static_cast",
+                                    "template",
+                                    "this",
+                                    "throw",
+                                    "try",
+                                    "typeid",
+                                    "typename",
+                                    "using",
+                                    "virtual",
+                                    "wchar_t",
+                                    "xor",
+                                    "xor_eq",
+                                    "threadIdx",
+                                    "blockIdx",
+                                    "blockDim",
+                                    "gridDim",
+                                    "warpSize",
+                                    "half",
+                                    "half2",
+                                    "dynamic_shared",
+                                    "Lanes",
+                                    "lane_id",
+                                    "atomicAdd",
+                                    "atomicExch",
+                                    "atomicAnd",
+                                    "atomicOr",
+                                    "atomicXor",
+                                    "atomicMax",
+                                    "atomicMin",
+                                    "atomicCAS",
+                                    "reinterpret_cast"};
 
 const char *cuda_source(Node *module, const Target *target) {
-  Pipeline scalars = pipeline_parse("ScalarizeVectors", (Span){0});
+  Pipeline scalars = pipeline_parse("ScalarizeVectors(most_bytes=16)", (Span){0});
   CGen g = {.dialect = &cuda_dialect,
             .target = target,
             .module = pipeline_run(&scalars, module, target, NULL)};
   c_take_words(&g, words, sizeof words / sizeof *words);
+  c_take_vector_types(&g);
   c_kernels(&g, cuda_kernel);
   const char *functions = str_text(&g.functions), *gpu = target_gpu(target)->name;
   Str helpers = {0}, s = {0};
@@ -74,6 +115,7 @@ const char *cuda_source(Node *module, const Target *target) {
              " * -fmad=false rounds as the PTX of tvms does. */\n%s",
              gpu, gpu, types);
   if (strstr(str_text(&helpers), "__half")) str_add(&s, "#include <cuda_fp16.h>\n");
+  if (strstr(functions, "Lanes<")) str_add(&s, long_vectors);
   str_printf(&s, "%s%s", str_text(&helpers), functions);
   return str_text(&s);
 }

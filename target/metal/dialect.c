@@ -21,8 +21,38 @@ static const char *number(bool is_block, char axis) {
 
 static bool attribute(CGen *g, AttrStmt *n) { return c_thread(g, n, number); }
 
+/* ---- vectors: packed ones lie at any element; there is none of 64 bits ---- */
+
+static const char *type(DataType t, const char *elem) { return str_format("%s%d", elem, t.lanes); }
+
+static const char *make(const char *type, const char *lanes) {
+  return str_format("%s(%s)", type, lanes);
+}
+
+static const char *packing(DataType t, bool is_aligned) {
+  return is_aligned ? "" : t.bits > 32 ? NULL : "packed_";
+}
+
+static const char *load(DataType t, const char *space, const char *type, const char *pointer,
+                        bool is_aligned) {
+  const char *packed = packing(t, is_aligned);
+  return packed ? str_format("%s(*(const %s%s%s *)(%s))", type, space, packed, type, pointer)
+                : NULL;
+}
+
+static const char *store(DataType t, const char *space, const char *type, const char *pointer,
+                         const char *value, bool is_aligned) {
+  const char *packed = packing(t, is_aligned);
+  if (!packed) return NULL;
+  if (*packed) value = str_format("%s%s(%s)", packed, type, value);
+  return str_format("*(%s%s%s *)(%s) = %s", space, packed, type, pointer, value);
+}
+
+static const CVectors vectors = {type, c_vector_lane, make, load, store};
+
 const CDialect metal_dialect = {.name = "MSL",
                                 .has_overloads = true,
+                                .vectors = &vectors,
                                 .function = "static inline ",
                                 .helpers = metal_helpers,
                                 .helper = helper,

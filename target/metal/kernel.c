@@ -22,7 +22,9 @@ static void add_scalar(CGen *g, Kernel *k, Node *param, CVar *v) {
 
 static void declare_shared(CGen *g, CVar *v, int64_t count, void *unused) {
   (void)unused;
-  c_line(g, "threadgroup %s %s[%lld];", c_type_in_memory(g, v->elem), v->name, (long long)count);
+  v->align = 16;
+  c_line(g, "alignas(16) threadgroup %s %s[%lld];", c_type_in_memory(g, v->elem), v->name,
+         (long long)count);
 }
 
 static void begin(CGen *g, PrimFunc *f, void *context) {

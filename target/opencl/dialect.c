@@ -21,9 +21,32 @@ static const char *number(bool is_block, char axis) {
 
 static bool attribute(CGen *g, AttrStmt *n) { return c_thread(g, n, number); }
 
+/* ---- vectors: those of the language, loaded and stored at any element ---- */
+
+static const char *type(DataType t, const char *elem) { return str_format("%s%d", elem, t.lanes); }
+
+static const char *make(const char *type, const char *lanes) {
+  return str_format("(%s)(%s)", type, lanes);
+}
+
+static const char *load(DataType t, const char *space, const char *type, const char *pointer,
+                        bool is_aligned) {
+  if (is_aligned) return str_format("*(const %s%s *)(%s)", space, type, pointer);
+  return str_format("vload%d(0, %s)", t.lanes, pointer);
+}
+
+static const char *store(DataType t, const char *space, const char *type, const char *pointer,
+                         const char *value, bool is_aligned) {
+  if (is_aligned) return str_format("*(%s%s *)(%s) = %s", space, type, pointer, value);
+  return str_format("vstore%d(%s, 0, %s)", t.lanes, value, pointer);
+}
+
+static const CVectors vectors = {type, c_vector_lane, make, load, store};
+
 const CDialect opencl_dialect = {
     .name = "OpenCL C",
     .has_overloads = true,
+    .vectors = &vectors,
     .function = "static inline ",
     .spaces = {"__global ", "__local ", "__private "},
     .barriers = {"barrier(CLK_LOCAL_MEM_FENCE);", "barrier(CLK_GLOBAL_MEM_FENCE);"},

@@ -42,6 +42,7 @@ static void write_param(CGen *g, PrimFunc *f, const Param *p) {
 
 static void declare_shared(CGen *g, CVar *v, int64_t count, void *unused) {
   (void)unused;
+  v->align = 64;
   c_line(g, "__local %s %s[%lld] __attribute__((aligned(64)));", c_type_in_memory(g, v->elem),
          v->name, (long long)count);
 }

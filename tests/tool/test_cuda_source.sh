@@ -13,8 +13,9 @@ expect 1 'the opencl target writes no CUDA C++: use --target cuda' "$tvms" build
 expect 1 'the llvm target writes no CUDA C++: use --target cuda' "$tvms" build net.tvms --target llvm -o net.cu
 
 # ---- the kernels of tests of schedules, and of operators ----
-cp "$source/tests/target/cuda.tvms" "$source/tests/target/tensor_cores.tvms" .
+cp "$source/tests/target/cuda.tvms" "$source/tests/target/tensor_cores.tvms" "$source/tests/target/device_vectors.tvms" .
 cat >write.tvms <<'T'
+import device_vectors
 import cuda
 import tvm
 from tensor_cores import product, schedule
@@ -41,6 +42,9 @@ for name in ("Add", "Sub", "Exch", "Max", "Min"):
                 T.evaluate(T.call_extern(dtype, "atomic" + name, T.address_of(B[0]), A[tx]))
         with open(f"atomic{name}_{dtype}.cu", "w") as file:
             file.write(tvm.build(f, "cuda").get_source("cuda"))
+for i, f in enumerate(device_vectors.kernels()):
+    with open(f"vectors{i}.cu", "w") as file:
+        file.write(tvm.build(f, "cuda").get_source("cuda"))
 T
 expect 0 '' "$tvms" run write.tvms
 mkdir ops

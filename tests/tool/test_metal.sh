@@ -13,14 +13,18 @@ expect 0 'target    metal' "$tvms" inspect net.so
 expect 1 'the opencl target writes no MSL: use --target metal' "$tvms" build net.tvms --target opencl --emit metal
 
 # ---- clang ----
-cp "$source"/tests/target/webgpu.tvms "$source"/tests/target/metal.tvms .
+cp "$source"/tests/target/webgpu.tvms "$source"/tests/target/metal.tvms "$source"/tests/target/device_vectors.tvms .
 cat >write.tvms <<'T'
+import device_vectors
 import metal
 import webgpu
 import tvm
 names = ["scale", "number", "bytes_of", "reverse", "wide", "narrow", "specials"]
 for f in [getattr(webgpu, name) for name in names] + [metal.functions]:
     with open(f.attrs["global_symbol"] + ".metal", "w") as file:
+        file.write(tvm.build(f, "metal").get_source())
+for i, f in enumerate(device_vectors.kernels()):
+    with open(f"vectors{i}.metal", "w") as file:
         file.write(tvm.build(f, "metal").get_source())
 T
 expect 0 '' "$tvms" run write.tvms

@@ -15,6 +15,23 @@ struct Coordinates {
 };
 extern const __device__ Coordinates threadIdx, blockIdx;
 
+#define VECTORS(T, name)                                                                                                       \
+  struct __align__(2 * sizeof(T)) name##2 { T x, y; };                                                                         \
+  struct __align__(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; };                                         \
+  __device__ name##2 make_##name##2(T x, T y);                                                                                 \
+  __device__ name##4 make_##name##4(T x, T y, T z, T w);
+VECTORS(signed char, char)
+VECTORS(unsigned char, uchar)
+VECTORS(short, short)
+VECTORS(unsigned short, ushort)
+VECTORS(int, int)
+VECTORS(unsigned, uint)
+VECTORS(long long, longlong)
+VECTORS(unsigned long long, ulonglong)
+VECTORS(float, float)
+VECTORS(double, double)
+#undef VECTORS
+
 __device__ void __syncthreads();
 __device__ void __syncwarp(unsigned mask = ~0u);
 __device__ unsigned __activemask();
