@@ -38,5 +38,9 @@ int main(int argc, char **argv) {
     else failed++;
   }
   printf("%d passed, %d failed\n", passed, failed);
+  if (argc > 1 && !passed && !failed) {
+    fprintf(stderr, "no test has '%s' in its name\n", argv[1]);
+    return 2;
+  }
   return failed > 0;
 }
