@@ -7,7 +7,6 @@
  * Not: does not ask how memory is aligned: back ends do, and write lane by lane what they can't
  *      prove. Arrays of a thread stay scalar, so that compilers keep them in registers. */
 #include "lower/tensor/scalarize.h"
-#include "target/lowered.h"
 
 enum { MOST_UNROLLED = 32 }; /* lanes: of longer vectors texts only get longer */
 
@@ -23,7 +22,7 @@ static int piece_lanes(Scalarizer *s, DataType t) {
                      !dtype_is_custom(t) && t.bits >= 8;
   if (!has_vectors || t.lanes > MOST_UNROLLED) return 0;
   for (int lanes = s->most_lanes; lanes > 1; lanes /= 2)
-    if (t.lanes % lanes == 0 && lanes * lowered_nbytes(t) <= s->most_bytes) return lanes;
+    if (t.lanes % lanes == 0 && lanes * (t.bits / 8) <= s->most_bytes) return lanes;
   return 0;
 }
 
@@ -136,7 +135,7 @@ static bool is_operator(NodeKind kind) {
 static bool is_whole(Scalarizer *s, Node *n, int lanes) {
   Pieces *p = IS(Var, n) ? map_get(&s->registers, n) : NULL;
   if (p) return p->lanes == lanes;
-  bool is_native = dtype_is_float(n->dtype) && !lowered_is_small_float(n->dtype);
+  bool is_native = dtype_is_float(n->dtype) && n->dtype.bits >= 32;
   if (IS(Broadcast, n)) return s->has_operators && AS(Broadcast, n)->value->dtype.lanes == 1;
   if (!s->has_operators || !is_native || !is_operator(n->kind)) return false;
   Binary *b = (Binary *)(void *)n;
