@@ -64,7 +64,8 @@ static Node *by_factor(Analyzer *a, NodeKind kind, const Linear *l, int64_t c, D
   return NULL;
 }
 
-/* (x // m + k) // c is (x + k m) // (m c), where that is exact by its bounds. */
+/* (x // m + k) // c is (x + k m) // (m c): without k always, else where that is exact by its
+ * bounds. */
 static Node *of_quotient(Analyzer *a, const Linear *l, int64_t c, DataType t, Span span) {
   Node *term = l->terms.len == 1 && l->coeffs.at[0] == 1 ? l->terms.at[0] : NULL;
   int64_t m, whole, shift;
@@ -75,8 +76,7 @@ static Node *of_quotient(Analyzer *a, const Linear *l, int64_t c, DataType t, Sp
       !exact_form(a, AS(FloorDiv, term)->a, false, &x) ||
       __builtin_add_overflow(x.constant, shift, &x.constant))
     return NULL;
-  bool fits = !shift || (bound_fits(linear_bound(a, &x), t) && linear_fits(&x, t));
-  if (!fits) return NULL;
+  if (shift && !(bound_fits(linear_bound(a, &x), t) && linear_fits(&x, t))) return NULL;
   Node *out = by_const(a, NK_FloorDiv, &x, whole, t, span);
   return out ? out : quotient_node(NK_FloorDiv, &x, whole, t, span);
 }

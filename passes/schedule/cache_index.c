@@ -13,7 +13,7 @@ typedef struct Computed {
 typedef struct CacheIndex {
   Mutator mutator;
   ScheduleCall *call;
-  const Place *place;
+  Map variables; /* that an index may be made of */
   Block *block;
   VEC(Computed) found;
 } CacheIndex;
@@ -23,7 +23,7 @@ typedef struct CacheIndex {
 /* Worth a buffer: more than a variable or a number, and made of the block's variables alone. */
 static bool is_computed(const CacheIndex *x, Node *e) {
   if (IS(Var, e) || IS(IntImm, e) || e->dtype.lanes != 1 || !dtype_is_int(e->dtype)) return false;
-  if (!is_of_variables(x->place, x->block, e)) return false;
+  if (!is_of_variables(e, &x->variables)) return false;
   for each (Node *, v, &x->block->iter_vars)
     if (node_mentions(e, AS(IterVar, *v)->var)) return true;
   return false;
@@ -96,8 +96,9 @@ static Node *computing_nest(CacheIndex *x, Computed *e, int k, const char *scope
 void primitive_cache_index(ScheduleCall *c) {
   BlockRef *ref = block_arg(c, 0);
   Place p = place_of(c, ref->func, ref->node);
-  CacheIndex x = {.mutator = {.rewrite = replace_index}, .call = c, .place = &p};
+  CacheIndex x = {.mutator = {.rewrite = replace_index}, .call = c};
   x.block = AS(Block, ref->node);
+  x.variables = variables_of(&p, x.block);
   if (!scope_block(&p)) schedule_fail(c, ref->node, "the root block has no scope for buffers");
   const char *scope = scope_arg(c, 1);
   int64_t least = int_arg(c, 2, "cse_thresh");

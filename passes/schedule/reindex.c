@@ -52,8 +52,9 @@ static void find_indices(Reindex *r) {
   if (a.differ)
     schedule_fail(c, r->ref->node, "block '%s' accesses more than one element of '%s'",
                   r->block->name, name);
+  Map variables = variables_of(&r->place, r->block);
   for each (Node *, i, &r->indices)
-    if ((*i)->dtype.lanes != 1 || !is_of_variables(&r->place, r->block, *i))
+    if ((*i)->dtype.lanes != 1 || !is_of_variables(*i, &variables))
       schedule_fail(c, r->ref->node, "the index %s of '%s' is not made of the variables of '%s'",
                     ir_print(*i, NULL), name, r->block->name);
 }

@@ -111,9 +111,11 @@ const char *why_not_reduction(Node *scope, Node *block);
 /* The same, for who keeps the order of steps: they need not be data-parallel. */
 const char *why_not_complete_in_order(Node *scope, Node *block);
 const char *why_not_reduction_in_order(Node *scope, Node *block);
-/* Is the expression pure, and made of the block's variables and of what is the same in the whole
- * function (scalar parameters, symbolic dims)? `p` is where the block stands. */
-bool is_of_variables(const Place *p, const Block *b, Node *e);
+/* The variables of a block that stands in the place, and those that are the same in the whole
+ * function: scalar parameters, symbolic dims. */
+Map variables_of(const Place *p, const Block *b);
+/* Is the expression pure, and made of these variables alone? */
+bool is_of_variables(Node *e, const Map *variables);
 /* The buffer of the region with the number that argument 1 is, of that name, or itself; the
  * argument becomes the number. `kind` is what the block does to it. */
 Node *buffer_arg(ScheduleCall *c, Block *b, NodeVec regions, const char *kind);

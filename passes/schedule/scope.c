@@ -68,19 +68,21 @@ static NodeVec related(Node *scope, Node *block, bool producers) {
   }
   return found;
 }
-static WalkResult stop_at_memory(Walker *w, Node *n) {
-  (void)w;
-  return node_effect(n) == EFFECT_PURE ? WALK_ON : WALK_STOP;
+Map variables_of(const Place *p, const Block *b) {
+  Map variables = {0};
+  NodeVec of_function = ir_undefined(AS(PrimFunc, p->prim_func)->body);
+  for each (Node *, v, &of_function) map_set(&variables, *v, *v);
+  for each (Node *, v, &b->iter_vars) map_set(&variables, AS(IterVar, *v)->var, *v);
+  return variables;
 }
 
-bool is_of_variables(const Place *p, const Block *b, Node *e) {
-  Map known = {0};
-  NodeVec of_function = ir_undefined(AS(PrimFunc, p->prim_func)->body), used = ir_undefined(e);
-  for each (Node *, v, &of_function) map_set(&known, *v, *v);
-  for each (Node *, v, &b->iter_vars) map_set(&known, AS(IterVar, *v)->var, *v);
-  for each (Node *, v, &used)
-    if (!map_has(&known, *v)) return false;
-  Walker w = {.enter = stop_at_memory, .once = true};
+static WalkResult stop_at_other(Walker *w, Node *n) {
+  bool is_other = IS(Var, n) && !map_has(w->context, n);
+  return is_other || node_effect(n) != EFFECT_PURE ? WALK_STOP : WALK_ON;
+}
+
+bool is_of_variables(Node *e, const Map *variables) {
+  Walker w = {.enter = stop_at_other, .context = (void *)(uintptr_t)variables, .once = true};
   return walk(&w, e);
 }
 

@@ -251,6 +251,7 @@ void c_allocate_const(CGen *g, AllocateConst *n);
 
 const char *c_vector_type(CGen *g, DataType t);
 bool c_has_vector(CGen *g, DataType t);                       /* true of scalars */
+const char *c_vector_name(DataType t, const char *elem);      /* "float4" */
 CText c_vector_lane(const char *vector, int lanes, int lane); /* "v.x", or "v.s8" of long ones */
 CText c_shuffle(CGen *g, Shuffle *n);
 CText c_broadcast(CGen *g, Broadcast *n);
@@ -280,6 +281,7 @@ void c_parallel(CGen *g, For *n);
 /* ---- device.c ---- */
 
 void c_take_words(CGen *g, const char *const *words, size_t n); /* no variable has these names */
+void c_take_cpp_words(CGen *g);                                 /* of C++ beyond those of C */
 void c_take_vector_types(CGen *g);                              /* float4, uint16 and their like */
 /* Takes their names, then writes the device functions. */
 void c_kernels(CGen *g, void (*write)(CGen *g, const char *name, PrimFunc *f));

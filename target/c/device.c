@@ -7,6 +7,20 @@ void c_take_words(CGen *g, const char *const *words, size_t n) {
   for (size_t i = 0; i < n; i++) map_set(&g->names, str_intern(words[i]), g);
 }
 
+void c_take_cpp_words(CGen *g) {
+  static const char *const words[] = {
+      "alignof",         "and",      "and_eq",    "bitand",       "bitor",     "catch",
+      "char16_t",        "char32_t", "class",     "compl",        "concept",   "const_cast",
+      "constinit",       "decltype", "delete",    "dynamic_cast", "explicit",  "export",
+      "friend",          "mutable",  "namespace", "new",          "noexcept",  "not",
+      "not_eq",          "operator", "or",        "or_eq",        "private",   "protected",
+      "public",          "requires", "consteval", "co_await",     "co_return", "co_yield",
+      "static_cast",     "template", "this",      "throw",        "try",       "typeid",
+      "typename",        "using",    "virtual",   "wchar_t",      "xor",       "xor_eq",
+      "reinterpret_cast"};
+  c_take_words(g, words, sizeof words / sizeof *words);
+}
+
 void c_take_vector_types(CGen *g) {
   static const char *const elements[] = {"char", "uchar", "short", "ushort", "int",  "uint",
                                          "long", "ulong", "float", "double", "half", "bool"};

@@ -24,6 +24,10 @@ bool c_has_vector(CGen *g, DataType t) {
   return t.lanes == 1 || (g->dialect->vectors && t.lanes <= 16 && !(t.lanes & (t.lanes - 1)));
 }
 
+const char *c_vector_name(DataType t, const char *elem) {
+  return str_format("%s%d", elem, t.lanes);
+}
+
 CText c_vector_lane(const char *vector, int lanes, int lane) {
   if (lanes <= 4) return c_text(BINDS_ATOM, "%s.%c", vector, "xyzw"[lane]);
   return c_text(BINDS_ATOM, "%s.s%x", vector, (unsigned)lane);
@@ -104,7 +108,7 @@ static const char *element_at(const VectorPlace *p, int lane) {
               : str_format("%s[%s]", p->at.pointer, p->index);
 }
 
-static const char *space_of(CGen *g, Node *data) {
+static const char *pointer_space(CGen *g, Node *data) {
   CVar *v = IS(Var, data) ? map_get(&g->f->values, data) : NULL;
   return v && v->space ? v->space : "";
 }
@@ -113,7 +117,7 @@ CText c_vector_load(CGen *g, BufferLoad *n) {
   const CVectors *v = g->dialect->vectors;
   DataType t = n->node.dtype;
   VectorPlace p = vector_place(g, &n->node, n->buffer, &n->indices, t);
-  const char *space = space_of(g, p.at.buffer->data), *type = c_vector_type(g, t);
+  const char *space = pointer_space(g, p.at.buffer->data), *type = c_vector_type(g, t);
   const char *whole = v->load(t, space, type, p.pointer, p.is_aligned);
   if (whole) return c_text(BINDS_UNARY, "%s", whole);
   CText lanes[16];
@@ -125,7 +129,7 @@ void c_vector_store(CGen *g, BufferStore *n, CText value) {
   const CVectors *v = g->dialect->vectors;
   DataType t = n->value->dtype;
   VectorPlace p = vector_place(g, &n->node, n->buffer, &n->indices, t);
-  const char *space = space_of(g, p.at.buffer->data), *type = c_vector_type(g, t);
+  const char *space = pointer_space(g, p.at.buffer->data), *type = c_vector_type(g, t);
   const char *whole = v->store(t, space, type, p.pointer, value.at, p.is_aligned);
   if (whole) {
     c_line(g, "%s;", whole);

@@ -29,80 +29,18 @@ static const char long_vectors[] = "\ntemplate <typename T, int lanes>\n"
                                    "  T at[lanes];\n"
                                    "};\n";
 
-/* Of C++, of CUDA, and of this text: no variable may have the name of these. */
-static const char *const words[] = {"alignof",
-                                    "and",
-                                    "and_eq",
-                                    "bitand",
-                                    "bitor",
-                                    "catch",
-                                    "char16_t",
-                                    "char32_t",
-                                    "class",
-                                    "compl",
-                                    "concept",
-                                    "const_cast",
-                                    "constinit",
-                                    "decltype",
-                                    "delete",
-                                    "dynamic_cast",
-                                    "explicit",
-                                    "export",
-                                    "friend",
-                                    "mutable",
-                                    "namespace",
-                                    "new",
-                                    "noexcept",
-                                    "not",
-                                    "not_eq",
-                                    "operator",
-                                    "or",
-                                    "or_eq",
-                                    "private",
-                                    "protected",
-                                    "public",
-                                    "requires",
-                                    "consteval",
-                                    "co_await",
-                                    "co_return",
-                                    "co_yield",
-                                    "static_cast",
-                                    "template",
-                                    "this",
-                                    "throw",
-                                    "try",
-                                    "typeid",
-                                    "typename",
-                                    "using",
-                                    "virtual",
-                                    "wchar_t",
-                                    "xor",
-                                    "xor_eq",
-                                    "threadIdx",
-                                    "blockIdx",
-                                    "blockDim",
-                                    "gridDim",
-                                    "warpSize",
-                                    "half",
-                                    "half2",
-                                    "dynamic_shared",
-                                    "Lanes",
-                                    "lane_id",
-                                    "atomicAdd",
-                                    "atomicExch",
-                                    "atomicAnd",
-                                    "atomicOr",
-                                    "atomicXor",
-                                    "atomicMax",
-                                    "atomicMin",
-                                    "atomicCAS",
-                                    "reinterpret_cast"};
+/* Of CUDA and of this text: no variable may have the name of these. */
+static const char *const words[] = {
+    "threadIdx", "blockIdx",       "blockDim",  "gridDim",   "warpSize",  "half",
+    "half2",     "dynamic_shared", "Lanes",     "lane_id",   "atomicAdd", "atomicExch",
+    "atomicAnd", "atomicOr",       "atomicXor", "atomicMax", "atomicMin", "atomicCAS"};
 
 const char *cuda_source(Node *module, const Target *target) {
   Pipeline scalars = pipeline_parse("ScalarizeVectors(most_bytes=16)", (Span){0});
   CGen g = {.dialect = &cuda_dialect,
             .target = target,
             .module = pipeline_run(&scalars, module, target, NULL)};
+  c_take_cpp_words(&g);
   c_take_words(&g, words, sizeof words / sizeof *words);
   c_take_vector_types(&g);
   c_kernels(&g, cuda_kernel);

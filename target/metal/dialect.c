@@ -23,8 +23,6 @@ static bool attribute(CGen *g, AttrStmt *n) { return c_thread(g, n, number); }
 
 /* ---- vectors: packed ones lie at any element; there is none of 64 bits ---- */
 
-static const char *type(DataType t, const char *elem) { return str_format("%s%d", elem, t.lanes); }
-
 static const char *make(const char *type, const char *lanes) {
   return str_format("%s(%s)", type, lanes);
 }
@@ -48,7 +46,7 @@ static const char *store(DataType t, const char *space, const char *type, const 
   return str_format("*(%s%s%s *)(%s) = %s", space, packed, type, pointer, value);
 }
 
-static const CVectors vectors = {type, c_vector_lane, make, load, store};
+static const CVectors vectors = {c_vector_name, c_vector_lane, make, load, store};
 
 const CDialect metal_dialect = {.name = "MSL",
                                 .has_overloads = true,

@@ -23,8 +23,6 @@ static bool attribute(CGen *g, AttrStmt *n) { return c_thread(g, n, number); }
 
 /* ---- vectors: those of the language, loaded and stored at any element ---- */
 
-static const char *type(DataType t, const char *elem) { return str_format("%s%d", elem, t.lanes); }
-
 static const char *make(const char *type, const char *lanes) {
   return str_format("(%s)(%s)", type, lanes);
 }
@@ -41,7 +39,7 @@ static const char *store(DataType t, const char *space, const char *type, const 
   return str_format("vstore%d(%s, 0, %s)", t.lanes, value, pointer);
 }
 
-static const CVectors vectors = {type, c_vector_lane, make, load, store};
+static const CVectors vectors = {c_vector_name, c_vector_lane, make, load, store};
 
 const CDialect opencl_dialect = {
     .name = "OpenCL C",

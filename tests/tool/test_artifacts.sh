@@ -74,7 +74,7 @@ expect 0 '' env TVMS_PROFILE=profile.txt "$B/deploy" ./profiled.so
 expect 0 'GFLOP/s' cat profile.txt
 also tir_mm exp
 expect 0 '' env TVMS_PROFILE=profile.json "$B/deploy" ./profiled.so
-expect 0 '"name": "tir_mm' cat profile.json
+expect 0 '"name": "tir_mm_workspace"' cat profile.json
 if has python3; then expect 0 '' python3 -m json.tool profile.json; fi
 expect 0 "can't write the profile '/nothing/p'" env TVMS_PROFILE=/nothing/p "$B/deploy" ./profiled.so
 
